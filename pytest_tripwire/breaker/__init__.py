@@ -1,0 +1,70 @@
+"""The breaker, usable in production: it imports nothing of pytest.
+
+`Breaker` itself is assembled one layer up, where callables are wrapped; this module hands it out,
+so that a user finds everything about the breaker in one place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_tripwire.breaker.budget import Dimension, RunBudget
+from pytest_tripwire.breaker.clock import SystemClock
+from pytest_tripwire.breaker.controller import Controller
+from pytest_tripwire.breaker.declare import tool_spec
+from pytest_tripwire.breaker.port import Clock, Conflict, Denial, Ledger, Policy
+from pytest_tripwire.breaker.reconcile import Reconcile
+from pytest_tripwire.breaker.state import RunContext
+from pytest_tripwire.timeline import (
+    Decision,
+    Effect,
+    InterruptionRecord,
+    Mode,
+    Outcome,
+    Reason,
+    Status,
+    ToolCall,
+    ToolSpec,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from pytest_tripwire.guard import Breaker, BreakerRun, Interrupted
+
+_FROM_GUARD = frozenset({"Breaker", "BreakerRun", "Interrupted"})
+
+__all__ = [
+    "Breaker",
+    "BreakerRun",
+    "Clock",
+    "Conflict",
+    "Controller",
+    "Decision",
+    "Denial",
+    "Dimension",
+    "Effect",
+    "Interrupted",
+    "InterruptionRecord",
+    "Ledger",
+    "Mode",
+    "Outcome",
+    "Policy",
+    "Reason",
+    "Reconcile",
+    "RunBudget",
+    "RunContext",
+    "Status",
+    "SystemClock",
+    "ToolCall",
+    "ToolSpec",
+    "Verdict",
+    "tool_spec",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FROM_GUARD:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module("pytest_tripwire.guard"), name)

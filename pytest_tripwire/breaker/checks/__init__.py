@@ -1,0 +1,36 @@
+"""The questions asked of every proposed call, one file each, in the order of their weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_tripwire.breaker.checks.arguments import arguments
+from pytest_tripwire.breaker.checks.authorization import authorization
+from pytest_tripwire.breaker.checks.budgets import budgets
+from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from pytest_tripwire.breaker.checks.stop_state import stop_state
+from pytest_tripwire.breaker.checks.write_certainty import write_certainty
+
+Check = Callable[[View, Proposal], Finding | None]
+
+#: When several reasons hold, the first in this order is reported. Certainty comes before
+#: budgets, so that a spent budget never hides a lost write.
+ORDER: tuple[Check, ...] = (
+    stop_state,
+    arguments,
+    authorization,
+    write_certainty,
+    budgets,
+)
+
+
+def first_finding(view: View, proposal: Proposal) -> Finding | None:
+    """The weightiest reason not to allow, or None."""
+    for check in ORDER:
+        finding = check(view, proposal)
+        if finding is not None:
+            return finding
+    return None
+
+
+__all__ = ["ORDER", "Check", "Finding", "Proposal", "View", "first_finding"]

@@ -1,0 +1,43 @@
+"""What a proposed call is about, without what the model mints anew for every attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.timeline import DEFAULT_VOLATILE, ToolCall, ToolSpec
+
+
+class Intent(msgspec.Struct, frozen=True, kw_only=True):
+    """Fingerprints of one proposal.
+
+    Args:
+        resource: tenant, operation and what is acted on.
+        digest: the resource and all that would be done to it; nonces and wording left out.
+    """
+
+    resource: str
+    digest: str
+
+
+def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
+    """The fingerprints of `call`. `tenant` is trusted context, never an argument of the model."""
+    meant = _without(call.arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
+    resource = digest((tenant, spec.kind, identity_of(call.arguments, spec)))
+    return Intent(resource=resource, digest=digest((resource, meant)))
+
+
+def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
+    """What is acted on: the declared identity by position, so that the tools of one operation
+    may name it differently; undeclared, every argument that is neither nonce nor wording."""
+    if spec.identity is None:
+        return _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
+    return tuple(arguments.get(name) for name in spec.identity)
+
+
+def _without(arguments: Mapping[str, Any], *left_out: Iterable[str]) -> dict[str, Any]:
+    names = frozenset().union(*left_out)
+    return {name: value for name, value in arguments.items() if name not in names}

@@ -1,0 +1,134 @@
+"""Settling a write whose answer was lost, by the authoritative read that its spec names.
+
+A read confirms only by positive evidence, the stable id of what was written, and denies only
+when it was made late enough for the effect to have shown. Anything else leaves the write held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pytest_tripwire.breaker.fingerprint import identity_of
+from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.timeline import Outcome, Reconciler, Status, ToolSpec, WriteEntry, WriteStatus
+
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.checks.finding import Proposal, View
+
+
+class Reconcile(msgspec.Struct, frozen=True, kw_only=True):
+    """A read that has to be made before the breaker can decide.
+
+    Args:
+        entry: the write to settle.
+        spec: the write's spec.
+        read: the read tool's name, or a callable.
+        arguments: what to call it with.
+        wait_s: seconds to let pass first, so that a late effect has had its time.
+    """
+
+    entry: WriteEntry
+    spec: ToolSpec
+    read: str | Reconciler
+    arguments: Mapping[str, Any]
+    wait_s: float
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reconciling read proves about a write."""
+
+    status: WriteStatus
+    result_id: str | None = None
+
+
+def plan(
+    entry: WriteEntry, proposal: Proposal, read: str | Reconciler, *, now: float
+) -> Reconcile:
+    """The `read` that settles `entry`, asked about what `proposal` is about."""
+    spec, offered = proposal.spec, proposal.call.arguments
+    names = spec.identity if spec.identity is not None else tuple(offered)
+    wait = (spec.late_effect_s or 0.0) - (now - entry.dispatched_at)
+    return Reconcile(
+        entry=entry,
+        spec=spec,
+        read=read,
+        arguments={name: offered[name] for name in names if name in offered},
+        wait_s=max(0.0, wait),
+    )
+
+
+def settles(proposal: Proposal, view: View) -> bool:
+    """Whether a proposed read is the authoritative one of a held write, about its resource."""
+    return any(
+        spec.reconcile == proposal.call.tool
+        and covers(spec, proposal.call.arguments, resource, view.tenant)
+        for resource, spec in view.held.items()
+    )
+
+
+def covers(spec: ToolSpec, arguments: Mapping[str, Any], resource: str, tenant: str) -> bool:
+    """Whether a read with these arguments asks about the resource of a write of `spec`."""
+    if spec.identity is not None and not set(spec.identity) <= set(arguments):
+        return False
+    return digest((tenant, spec.kind, identity_of(arguments, spec))) == resource
+
+
+def interpret(
+    outcome: Outcome, spec: ToolSpec, about: Mapping[str, Any], *, age_s: float
+) -> Reading:
+    """What the `outcome` of a read with arguments `about` proves, `age_s` seconds after dispatch."""
+    if outcome.status is not Status.OK:
+        return Reading(status=WriteStatus.UNKNOWN)
+    if isinstance(outcome.result, WriteStatus):
+        return Reading(status=outcome.result)
+    found = stable_id(outcome.result, spec, about)
+    if found is not None:
+        return Reading(status=WriteStatus.CONFIRMED, result_id=found)
+    late_enough = spec.late_effect_s is not None and age_s >= spec.late_effect_s
+    if is_empty(_beside(outcome.result, about)) and late_enough:
+        return Reading(status=WriteStatus.REJECTED)
+    return Reading(status=WriteStatus.UNKNOWN)
+
+
+def stable_id(result: Any, spec: ToolSpec, about: Mapping[str, Any]) -> str | None:
+    """The id of what was written, where `result` shows one: the declared field, else `id`, else
+    the one field that ends in `_id`. What was asked about is no evidence of what was done."""
+    if isinstance(result, list | tuple) and len(result) == 1:
+        return stable_id(result[0], spec, about)
+    if not isinstance(result, Mapping):
+        return None
+    if spec.result_id is not None:
+        return _as_id(result.get(spec.result_id))
+    rest = _beside(result, about)
+    ids = [name for name in rest if isinstance(name, str) and name.endswith("_id")]
+    field = "id" if "id" in rest else ids[0] if len(ids) == 1 else None
+    return None if field is None else _as_id(rest[field])
+
+
+def _as_id(value: Any) -> str | None:
+    usable = isinstance(value, str | int) and not isinstance(value, bool)
+    return str(value) if usable and value != "" else None
+
+
+def _beside(result: Any, about: Mapping[str, Any]) -> Any:
+    """`result` without what only repeats the question."""
+    if not isinstance(result, Mapping):
+        return result
+    asked = [value for value in about.values() if isinstance(value, str | int)]
+    return {
+        name: value for name, value in result.items() if name not in about and value not in asked
+    }
+
+
+def is_empty(result: Any) -> bool:
+    """Whether a result says that there is nothing: none, false, blank, or all parts empty."""
+    if result is None or result is False:
+        return True
+    if isinstance(result, str):
+        return not result.strip()
+    if isinstance(result, Mapping):
+        return all(is_empty(value) for value in result.values())
+    return isinstance(result, list | tuple | set | frozenset) and not result

@@ -1,0 +1,90 @@
+"""How a callable is called: binding its arguments, entering it, telling what its failure means."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """A tool whose start can be told from its work, so that no stop slips in between the two.
+
+    `start` does what is instant and returns the rest of the work.
+    """
+
+    def start(self, *args: Any, **kwargs: Any) -> Callable[[], Any]:
+        """Enter the tool; the result is called, or awaited, for its result."""
+
+
+def bind(
+    signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """The arguments by name, defaults filled in, and what is wrong with them (empty if nothing)."""
+    if signature is None:
+        return dict(kwargs), ""
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return dict(kwargs), str(error)
+    bound.apply_defaults()
+    named = dict(bound.arguments)
+    for parameter in signature.parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            named |= named.pop(parameter.name)
+    return named, ""
+
+
+def signature_of(tool: Callable[..., Any]) -> inspect.Signature | None:
+    """The signature of `tool`; None for callables that have none."""
+    try:
+        return inspect.signature(tool)
+    except (TypeError, ValueError):
+        return None
+
+
+def enter(tool: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Start a staged tool, or put off a plain one: a callable that does the rest."""
+    if isinstance(tool, Staged):
+        return tool.start(*args, **kwargs)
+    return functools.partial(tool, *args, **kwargs)
+
+
+def accepted(signature: inspect.Signature | None, offered: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the `offered` arguments that the signature takes."""
+    if signature is None:
+        return dict(offered)
+    parameters = signature.parameters.values()
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+        return dict(offered)
+    return {name: value for name, value in offered.items() if name in signature.parameters}
+
+
+def is_async(tool: Callable[..., Any]) -> bool:
+    """Whether calling `tool` gives an awaitable, as far as its definition tells."""
+    inner = tool.func if isinstance(tool, functools.partial) else tool
+    called = getattr(inner, "__call__", None)  # noqa: B004 - the method itself is looked at
+    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(called)
+
+
+def failed(error: BaseException, spec: ToolSpec) -> Outcome:
+    """What an exception from the tool's body says about the effect. For a write only a declared
+    failure proves that nothing happened; anything else, a cancellation too, leaves it unknown."""
+    name = type(error).__name__
+    if is_definite(error, spec):
+        return Outcome(status=Status.DEFINITE, error=name)
+    status = Status.UNKNOWN if spec.effect is Effect.WRITE else Status.TRANSIENT
+    return Outcome(status=status, error=name)
+
+
+def is_definite(error: BaseException, spec: ToolSpec) -> bool:
+    """Whether `spec` declares that this kind of error comes before any effect."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return any(
+        failure in names if isinstance(failure, str) else isinstance(error, failure)
+        for failure in spec.definite_failures
+    )

@@ -1,0 +1,274 @@
+"""One guarded run: tools in, guarded tools out; a stop surfaces when the run ends."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar, overload
+
+from pytest_tripwire.breaker.controller import Controller
+from pytest_tripwire.breaker.declare import spec_of
+from pytest_tripwire.breaker.port import Clock
+from pytest_tripwire.breaker.reconcile import Reconcile
+from pytest_tripwire.guard.calling import (
+    accepted,
+    bind,
+    enter,
+    failed,
+    is_async,
+    signature_of,
+)
+from pytest_tripwire.guard.errors import Interrupted, UndeclaredToolError
+from pytest_tripwire.guard.wrap import wrap
+from pytest_tripwire.timeline import (
+    BudgetLine,
+    Effect,
+    InterruptionRecord,
+    Mode,
+    Outcome,
+    Reason,
+    Status,
+    ToolCall,
+    ToolSpec,
+    Verdict,
+)
+
+Tool = TypeVar("Tool", bound=Callable[..., Any])
+_NOT_OURS = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+
+class BreakerRun:
+    """What `Breaker.run()` gives. Use it as a context manager: on exit it raises `Interrupted` if
+    the run was stopped, or left a write behind whose outcome is unknown.
+
+    Args:
+        run_id: unique for each run.
+        controller: decides.
+        clock: lets a late effect have its time.
+        new_call_id: names a call that came without an id.
+        default_effect: what a tool does whose effect nobody declared; None makes that an error.
+    """
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        controller: Controller,
+        clock: Clock,
+        new_call_id: Callable[[], str],
+        default_effect: Effect | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self._controller = controller
+        self._clock = clock
+        self._new_call_id = new_call_id
+        self._default_effect = default_effect
+        self._tools: dict[str, Callable[..., Any]] = {}
+        self._specs: dict[str, ToolSpec] = {}
+
+    def __repr__(self) -> str:
+        return f"<BreakerRun {self.run_id} {self.mode}>"
+
+    @property
+    def mode(self) -> Mode:
+        """What the run may still do."""
+        return self._controller.mode
+
+    @property
+    def last_reason(self) -> Reason | None:
+        """Why the run left `open`; None while it is open."""
+        return self._controller.last_reason
+
+    def budgets(self) -> tuple[BudgetLine, ...]:
+        """Every limited budget as it stands."""
+        return self._controller.budgets()
+
+    # -- tools
+
+    @overload
+    def guard(
+        self, tools: Mapping[str, Tool], specs: Mapping[str, ToolSpec] | None = None
+    ) -> dict[str, Tool]: ...
+
+    @overload
+    def guard(
+        self, tools: list[Tool] | tuple[Tool, ...], specs: Mapping[str, ToolSpec] | None = None
+    ) -> list[Tool]: ...
+
+    def guard(self, tools: Any, specs: Mapping[str, ToolSpec] | None = None) -> Any:
+        """Callables with the same names, signatures and docstrings that ask before they run.
+
+        A refused call returns `{"refused": true, "reason": ..., "message": ...}`; an exception of
+        the tool's own passes through unchanged.
+
+        Args:
+            tools: callables, or callables by name; the result has the same shape.
+            specs: declarations by name; they outweigh `@tool_spec`.
+
+        Raises:
+            UndeclaredToolError: for a tool whose effect nobody declared.
+        """
+        table = specs or {}
+        if isinstance(tools, Mapping):
+            return {name: self._guarded(name, tool, table) for name, tool in tools.items()}
+        return [self._guarded(None, tool, table) for tool in tools]
+
+    def _guarded(
+        self, name: str | None, tool: Callable[..., Any], table: Mapping[str, ToolSpec]
+    ) -> Callable[..., Any]:
+        declared = spec_of(tool)
+        known_as = name or (declared.name if declared else tool.__name__)
+        spec = table.get(known_as) or declared
+        if spec is None and self._default_effect is not None:
+            spec = ToolSpec(name=known_as, effect=self._default_effect)
+        if spec is None:
+            raise UndeclaredToolError(known_as)
+        self._tools[known_as], self._specs[known_as] = tool, spec
+        self._controller.declare(spec)
+        return wrap(tool, known_as, self)
+
+    # -- calls
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        args: tuple[Any, ...] = (),
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """Call a guarded tool by name. An async tool gives an awaitable: use `acall` for those."""
+        call, problem = self._call(name, args, arguments, call_id, agent)
+        verdict = self._decide(call, problem)
+        return self._execute(call, args, arguments) if verdict.allowed else verdict.as_result()
+
+    async def acall(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        args: tuple[Any, ...] = (),
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """Call a guarded tool by name, sync or async."""
+        call, problem = self._call(name, args, arguments, call_id, agent)
+        verdict = self._controller.propose(call, problem=problem)
+        while isinstance(verdict, Reconcile):
+            await self._clock.asleep(verdict.wait_s)
+            self._controller.reconciled(verdict, await self._aread(verdict))
+            verdict = self._controller.propose(call)
+        if not verdict.allowed:
+            return verdict.as_result()
+        result = self._execute(call, args, arguments)
+        return await result if inspect.isawaitable(result) else result
+
+    def decide(self, call: ToolCall) -> Verdict:
+        """Decide about a call that you run yourself; `settle` it if it was allowed. A lost write
+        is reconciled first where its spec names a sync read."""
+        return self._decide(call, "")
+
+    def _decide(self, call: ToolCall, problem: str) -> Verdict:
+        verdict = self._controller.propose(call, problem=problem)
+        while isinstance(verdict, Reconcile):
+            self._clock.sleep(verdict.wait_s)
+            self._controller.reconciled(verdict, self._read(verdict))
+            verdict = self._controller.propose(call)
+        return verdict
+
+    def settle(self, call: ToolCall, outcome: Outcome) -> None:
+        """Say what came back from a call that `decide` allowed. Raises KeyError for any other."""
+        self._controller.settle(call, outcome)
+
+    def before_model(self) -> Verdict:
+        """Open a turn. Anything but `ALLOW` means: do not send the request."""
+        return self._controller.before_model()
+
+    def _call(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        arguments: Mapping[str, Any],
+        call_id: str | None,
+        agent: str | None,
+    ) -> tuple[ToolCall, str]:
+        tool = self._tools.get(name)
+        bound, problem = bind(signature_of(tool) if tool else None, args, arguments)
+        call = ToolCall(
+            call_id=call_id or self._new_call_id(), tool=name, arguments=bound, agent=agent
+        )
+        return call, problem
+
+    def _execute(self, call: ToolCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        spec = self._specs[call.tool]
+        try:
+            with self._controller.launch(call) as verdict:
+                if not verdict.allowed:
+                    return verdict.as_result()
+                rest = enter(self._tools[call.tool], args, kwargs)
+            result = rest()
+        except BaseException as error:
+            self.settle(call, failed(error, spec))
+            raise
+        if inspect.isawaitable(result):
+            return self._finish(call, result, spec)
+        self.settle(call, Outcome(status=Status.OK, result=result))
+        return result
+
+    async def _finish(self, call: ToolCall, pending: Any, spec: ToolSpec) -> Any:
+        try:
+            result = await pending
+        except BaseException as error:
+            self.settle(call, failed(error, spec))
+            raise
+        self.settle(call, Outcome(status=Status.OK, result=result))
+        return result
+
+    # -- reconciling reads
+
+    def _read(self, request: Reconcile) -> Outcome:
+        read = self._reader(request)
+        if read is None or is_async(read):
+            return Outcome(status=Status.TRANSIENT, error="no sync read to reconcile with")
+        try:
+            result = read(**accepted(signature_of(read), request.arguments))
+        except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
+            return Outcome(status=Status.TRANSIENT, error=type(error).__name__)
+        return Outcome(status=Status.OK, result=result)
+
+    async def _aread(self, request: Reconcile) -> Outcome:
+        read = self._reader(request)
+        if read is None:
+            return Outcome(status=Status.TRANSIENT, error="no read to reconcile with")
+        try:
+            result = read(**accepted(signature_of(read), request.arguments))
+            if inspect.isawaitable(result):
+                result = await result
+        except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
+            return Outcome(status=Status.TRANSIENT, error=type(error).__name__)
+        return Outcome(status=Status.OK, result=result)
+
+    def _reader(self, request: Reconcile) -> Callable[..., Any] | None:
+        return self._tools.get(request.read) if isinstance(request.read, str) else request.read
+
+    # -- the end
+
+    def close(self) -> InterruptionRecord | None:
+        """End the run without raising. Returns its record if it did not end well."""
+        return self._controller.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        record = self.close()
+        if record is None or isinstance(error, (Interrupted, *_NOT_OURS)):
+            return
+        raise Interrupted(record) from error

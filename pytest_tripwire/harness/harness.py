@@ -1,0 +1,176 @@
+"""Runs one agent on one case."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from typing import Any
+
+import msgspec
+
+from pytest_tripwire.cases import load_case
+from pytest_tripwire.cases.case import Case
+from pytest_tripwire.guard import Interrupted
+from pytest_tripwire.harness.failures import HarnessError
+from pytest_tripwire.harness.loops import in_loop, in_thread, wait_at_most
+from pytest_tripwire.harness.observe import observation
+from pytest_tripwire.harness.run import Run
+from pytest_tripwire.harness.setting import Options, Setting
+from pytest_tripwire.harness.task import Agent
+from pytest_tripwire.oracle import judge
+
+_INSIDE = (
+    "run() was called inside a running event loop, where it cannot start one for the agent. "
+    "Write `run = await tripwire.arun()` in async tests."
+)
+_OTHER_LOOP = (
+    "the agent is bound to another event loop ({error}): it was built in a fixture, while run() "
+    "starts a loop of its own. Build it inside the agent function, or use an async test with "
+    "`run = await tripwire.arun()`."
+)
+
+
+class Harness:
+    """An agent and the case to try it on, for use without pytest too.
+
+    Args:
+        case: a case, or the id of a standard one.
+        agent: called with a `Task`; sync or async.
+        agent_id: names the agent in reports.
+        options: protection, roles, budget and so on.
+
+    Raises:
+        UnknownCaseError: for an id that no standard case has.
+        HarnessError: for an agent that cannot be called.
+    """
+
+    def __init__(
+        self,
+        case: Case | str,
+        agent: Agent,
+        *,
+        agent_id: str = "agent",
+        options: Options | None = None,
+    ) -> None:
+        self._case = load_case(case) if isinstance(case, str) else case
+        self._agent = checked(agent)
+        self._agent_id = agent_id
+        self._options = options or Options()
+
+    def run(self) -> Run:
+        """Run the agent, sync or async, and judge it.
+
+        Raises:
+            HarnessError: inside a running event loop; there, use `arun`.
+        """
+        if in_loop():
+            raise HarnessError(_INSIDE)
+        setting = Setting(self._case, self._options)
+        started = time.monotonic()
+        with setting.server:
+            answer, error = self._attempt(setting)
+        return self._judged(setting, answer, error, time.monotonic() - started)
+
+    async def arun(self) -> Run:
+        """The same inside a running event loop; a sync agent runs in a thread."""
+        setting = Setting(self._case, self._options)
+        started = time.monotonic()
+        with setting.server:
+            answer, error = await self._aattempt(setting)
+        return self._judged(setting, answer, error, time.monotonic() - started)
+
+    def _attempt(self, setting: Setting) -> tuple[Any, BaseException | None]:
+        try:
+            answer = self._agent(setting.task())
+            if inspect.isawaitable(answer):
+                answer = asyncio.run(wait_at_most(answer, self._options.max_seconds))
+        except Exception as error:  # noqa: BLE001 - whatever the agent raises is judged
+            _raise_if_harness(error)
+            return None, error
+        return answer, None
+
+    async def _aattempt(self, setting: Setting) -> tuple[Any, BaseException | None]:
+        task = setting.task()
+        try:
+            if inspect.iscoroutinefunction(self._agent):
+                answer = await wait_at_most(self._agent(task), self._options.max_seconds)
+            else:
+                answer = await in_thread(self._agent, task)
+                if inspect.isawaitable(answer):
+                    answer = await wait_at_most(answer, self._options.max_seconds)
+        except Exception as error:  # noqa: BLE001 - whatever the agent raises is judged
+            _raise_if_harness(error)
+            return None, error
+        return answer, None
+
+    def _judged(
+        self, setting: Setting, answer: Any, error: BaseException | None, seconds: float
+    ) -> Run:
+        if setting.server.error is not None:
+            raise setting.server.error
+        open_at_end = setting.run is None or setting.run.last_reason is None
+        record = setting.run.close() if setting.run is not None else None
+        seen = observation(
+            setting,
+            error=error,
+            record=record,
+            open_at_end=open_at_end,
+            overran=self._overran(setting, seconds),
+        )
+        protection = self._options.protection
+        cell = judge(self._case, seen, agent=self._agent_id, protection=protection)
+        return Run(
+            cell=msgspec.structs.replace(cell, events=setting.timeline.events()),
+            answer=answer,
+            error=error,
+            record=record,
+            stop_seq=seen.stop.seq if seen.stop else 0,
+            surfaced=seen.surfaced,
+            budgets=seen.budgets,
+        )
+
+    def _overran(self, setting: Setting, seconds: float) -> str:
+        options = self._options
+        if setting.server.exhausted:
+            return f"more than {options.max_requests} model requests"
+        if seconds > options.max_seconds:
+            return f"{seconds:.0f} s, more than {options.max_seconds:g} s of real time"
+        return ""
+
+
+def checked(agent: Any) -> Agent:
+    """`agent`, if it can be called with a task. Raises HarnessError with what to write."""
+    if callable(agent):
+        return agent  # type: ignore[no-any-return]
+    raise HarnessError(
+        f"tripwire_agent gave {type(agent).__name__}, which cannot be called. Return a function "
+        f"that takes a task and runs your agent:\n\n{EXAMPLE}"
+    )
+
+
+EXAMPLE = """\
+    # conftest.py
+    import pytest
+
+    @pytest.fixture
+    def tripwire_agent():
+        def agent(task):          # or: async def agent(task)
+            return MyAgent(
+                tools=list(task.tools.values()),
+                base_url=task.model.base_url("openai"),
+                api_key=task.model.api_key,
+            ).run(task.prompt)
+        return agent
+"""
+
+
+def _raise_if_harness(error: Exception) -> None:
+    """Trouble of the harness's own is not a finding about the agent."""
+    if isinstance(error, HarnessError):
+        raise error
+    if isinstance(error, RuntimeError) and "different loop" in str(error):
+        raise HarnessError(_OTHER_LOOP.format(error=error)) from error
+
+
+__all__ = ["EXAMPLE", "Harness", "Interrupted", "checked"]

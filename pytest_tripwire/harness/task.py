@@ -1,0 +1,169 @@
+"""What an agent is given: the user's message, the tools and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from pytest_tripwire.world import Toolset
+
+Answer: TypeAlias = Any
+
+
+class Calls(Protocol):
+    """Calls a tool by name, guarded or not."""
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """Call a tool."""
+
+    async def acall(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """Call a tool from async code."""
+
+
+class Tools(Mapping[str, Callable[..., Any]]):
+    """The task's tools: a mapping of callables by name, with real signatures and docstrings."""
+
+    def __init__(
+        self, *, functions: Mapping[str, Callable[..., Any]], toolset: Toolset, calls: Calls
+    ) -> None:
+        self._functions = dict(functions)
+        self._toolset = toolset
+        self._calls = calls
+
+    def __repr__(self) -> str:
+        return f"<Tools {', '.join(self._functions)}>"
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """Call a tool by the name that the model gave, for loops of your own.
+
+        A refused call returns `{"refused": true, "reason": ..., "message": ...}`; what the tool
+        itself raises comes through unchanged.
+
+        Args:
+            name: the tool's name.
+            arguments: by name, as parsed from the model's message.
+            call_id: the model's id of the call.
+            agent: which of several agents calls.
+        """
+        return self._calls.call(name, arguments or {}, call_id=call_id, agent=agent)
+
+    async def acall(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """The same as `call`, for async loops."""
+        return await self._calls.acall(name, arguments or {}, call_id=call_id, agent=agent)
+
+    def schemas(self, provider: str) -> list[dict[str, Any]]:
+        """The tools in the form that a provider's API takes, for requests of your own.
+
+        Args:
+            provider: `openai` (Chat Completions) or `anthropic` (Messages).
+
+        Raises:
+            ValueError: for another provider.
+        """
+        if provider not in _SCHEMAS:
+            known = ", ".join(_SCHEMAS)
+            raise ValueError(f"schemas({provider!r}): the providers are {known}")
+        return [_SCHEMAS[provider](schema) for schema in self._toolset.schemas()]
+
+
+def _openai(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": schema}
+
+
+def _anthropic(schema: dict[str, Any]) -> dict[str, Any]:
+    renamed = {"input_schema": schema["parameters"]}
+    return {**{k: v for k, v in schema.items() if k != "parameters"}, **renamed}
+
+
+_SCHEMAS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+}
+
+
+class Model:
+    """The scripted model, reached over HTTP as any real one."""
+
+    #: What to send as the key; the server takes any.
+    api_key = "tripwire"
+    #: What to send as the model's name; the server takes any.
+    name = "tripwire-scripted"
+
+    def __init__(self, base_url: Callable[[str], str]) -> None:
+        self._base_url = base_url
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}>"
+
+    def base_url(self, provider: str) -> str:
+        """The base URL for a provider's SDK. Raises ValueError for one that is not served."""
+        return self._base_url(provider)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Environment variables that point the SDKs here. Nothing is set for you: set them before
+        a client is constructed."""
+        return {"OPENAI_BASE_URL": self.base_url("openai"), "OPENAI_API_KEY": self.api_key}
+
+
+class Task:
+    """One run's work, as the agent sees it.
+
+    Attributes:
+        prompt: the user's message.
+        tools: the tools to call.
+        model: the model to ask.
+        resume: the operator's decision when an interrupted run is taken up again; None before.
+    """
+
+    __slots__ = ("model", "prompt", "resume", "tools")
+
+    def __init__(self, *, prompt: str, tools: Tools, model: Model) -> None:
+        self.prompt = prompt
+        self.tools = tools
+        self.model = model
+        self.resume: None = None
+
+    def __repr__(self) -> str:
+        return f"<Task {self.prompt!r}>"
+
+
+#: An agent: called with a `Task`, sync or async; returns its final answer.
+Agent: TypeAlias = Callable[[Task], Answer]

@@ -1,0 +1,136 @@
+"""One model request, whatever protocol it came by: which conversation, and how far it is.
+
+Nothing here counts requests. SDKs send a request again when it fails, and agents trim
+their histories, so the request itself has to say everything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from pytest_tripwire.models.call_ids import OwnId, read_call_id
+from pytest_tripwire.models.results import read_result
+from pytest_tripwire.models.script import Seen, ToolResult
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One message of a request.
+
+    Args:
+        role: who speaks; `tool` is a tool's result.
+        text: all of its text.
+        call_ids: the calls that an assistant proposes, or the one that a result answers.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str = ""
+    call_ids: tuple[str, ...] = ()
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request says about its conversation.
+
+    Args:
+        key: digest of system prompt, offered tools and first user message.
+        turn: moves that the scripted model already made in it, from 0.
+        offered: names of the tools that the model may call.
+        results: tool results that answer the latest move.
+        all_results: every tool result that the request shows.
+        may_call: False when the request forbids tool calls.
+        schema: the JSON schema that the answer's text has to satisfy, where one is given.
+        model: the model that the request names.
+        prompt_tokens: size of the prompt in tokens.
+    """
+
+    key: str
+    turn: int
+    offered: frozenset[str]
+    results: tuple[ToolResult, ...] = ()
+    all_results: tuple[ToolResult, ...] = ()
+    may_call: bool = True
+    schema: Mapping[str, Any] | None = None
+    model: str = ""
+    prompt_tokens: int = 0
+
+    def seen(self) -> Seen:
+        """The part that a script may look at."""
+        return Seen(turn=self.turn, results=self.results, all_results=self.all_results)
+
+
+def read_conversation(messages: Sequence[Message], offered: Iterable[str]) -> Conversation:
+    """The conversation that `messages` belong to, in a request that offers these tools."""
+    names = frozenset(offered)
+    latest, position = _latest_move(messages)
+    # Moves of words alone carry no id, so they are counted from the last move that does.
+    spoken = sum(message.role == "assistant" for message in messages[position:])
+    return Conversation(
+        key=_key(messages, names),
+        turn=latest + 1 + spoken,
+        offered=names,
+        results=_answers(messages, latest) if not spoken else _after_speech(messages),
+        all_results=_results(messages),
+    )
+
+
+def _own_ids(message: Message) -> list[OwnId]:
+    if message.role not in ("assistant", "tool"):
+        return []
+    return [own for call_id in message.call_ids if (own := read_call_id(call_id))]
+
+
+def _latest_move(messages: Sequence[Message]) -> tuple[int, int]:
+    """The highest turn in any own id, and where the messages after that move begin."""
+    latest, position = -1, 0
+    for index, message in enumerate(messages):
+        turn = max((own.turn for own in _own_ids(message)), default=-1)
+        if turn >= max(latest, 0):
+            latest, position = turn, index + 1
+    return latest, position
+
+
+def _answers(messages: Sequence[Message], turn: int) -> tuple[ToolResult, ...]:
+    # By id rather than by place: some agents split parallel calls into pairs.
+    return _results(m for m in messages if any(own.turn == turn for own in _own_ids(m)))
+
+
+def _after_speech(messages: Sequence[Message]) -> tuple[ToolResult, ...]:
+    last = max(index for index, message in enumerate(messages) if message.role == "assistant")
+    return _results(messages[last + 1 :])
+
+
+def _results(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
+    return tuple(
+        read_result("".join(message.call_ids), message.text)
+        for message in messages
+        if message.role == "tool"
+    )
+
+
+def _key(messages: Sequence[Message], offered: frozenset[str]) -> str:
+    scope = _digest([_system_prompt(messages), *sorted(offered)])
+    # A trimmed history may have lost the first user message; an own id of the same
+    # agent still says what it was.
+    for message in reversed(messages):
+        for own in _own_ids(message):
+            if own.key.startswith(scope):
+                return own.key
+    first = next((message.text for message in messages if message.role == "user"), "")
+    return scope + _digest([first])
+
+
+def _system_prompt(messages: Sequence[Message]) -> str:
+    # The leading ones only: reminders that come later must not change the key.
+    texts = []
+    for message in messages:
+        if message.role != "system":
+            break
+        texts.append(message.text)
+    return "\n".join(texts)
+
+
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:8]

@@ -1,0 +1,100 @@
+"""What a model server remembers from one request to the next, behind one lock."""
+
+from __future__ import annotations
+
+import threading
+
+import msgspec
+
+from pytest_tripwire.models.answer import Answer
+from pytest_tripwire.models.conversation import Conversation
+from pytest_tripwire.models.script import Move
+
+
+class Observed(msgspec.Struct, frozen=True, kw_only=True):
+    """One model request and its answer, for those who keep the books.
+
+    Args:
+        conversation: key of the conversation; tells parallel agents apart.
+        turn: moves that the scripted model made in it before, from 0.
+        move: the move that goes out, unless the observer puts a text in its place.
+        prompt_tokens: size of the request in tokens.
+        completion_tokens: size of the answer in tokens.
+        auxiliary: whether the request is none of the script's, like a router's.
+        repeat: whether this turn of this conversation was answered before.
+        withheld: why the script's own move is not given; empty when it is.
+    """
+
+    conversation: str
+    turn: int
+    move: Move
+    prompt_tokens: int
+    completion_tokens: int
+    auxiliary: bool
+    repeat: bool
+    withheld: str = ""
+
+
+class Counters:
+    """Counts requests, up to `max_requests` of them, and remembers the first error."""
+
+    def __init__(self, max_requests: int) -> None:
+        self._max_requests = max_requests
+        self._lock = threading.Lock()
+        self._answered: set[tuple[str, int]] = set()
+        self._withheld: dict[str, None] = {}
+        self._closed = False
+        self.requests = 0
+        self.error: BaseException | None = None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there were more requests than allowed."""
+        return self.requests > self._max_requests
+
+    @property
+    def closed(self) -> bool:
+        """Whether the server was stopped."""
+        return self._closed
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Why moves were not given, each reason once, in order."""
+        with self._lock:
+            return tuple(self._withheld)
+
+    def admit(self) -> bool:
+        """Count a request; returns whether it is within the limit."""
+        with self._lock:
+            self.requests += 1
+            return self.requests <= self._max_requests
+
+    def observe(self, conversation: Conversation, answer: Answer) -> Observed:
+        """Count an answer; returns what there is to know about it."""
+        place = (conversation.key, conversation.turn)
+        with self._lock:
+            repeat = place in self._answered
+            self._answered.add(place)
+            if answer.withheld:
+                self._withheld.setdefault(answer.withheld)
+        return Observed(
+            conversation=conversation.key,
+            turn=conversation.turn,
+            move=answer.move,
+            prompt_tokens=conversation.prompt_tokens,
+            completion_tokens=answer.tokens(),
+            auxiliary=answer.auxiliary,
+            repeat=repeat,
+            withheld=answer.withheld,
+        )
+
+    def remember(self, error: BaseException) -> None:
+        """Keep the first error: what follows it is mostly its consequence."""
+        with self._lock:
+            self.error = self.error or error
+
+    def close(self) -> bool:
+        """Mark the server as stopped; returns False when it was before."""
+        with self._lock:
+            closed, self._closed = self._closed, True
+            return not closed

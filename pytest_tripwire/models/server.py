@@ -1,0 +1,121 @@
+"""The loopback model server: any agent reaches the scripted model by a base URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from pytest_tripwire.models.answer import Actor
+from pytest_tripwire.models.chat_completions import ChatCompletions
+from pytest_tripwire.models.counters import Counters, Observed
+from pytest_tripwire.models.dialect import Dialect
+from pytest_tripwire.models.handler import Handler
+from pytest_tripwire.models.router import Router
+from pytest_tripwire.models.script import Binder, Script
+from pytest_tripwire.models.transport import LOOPBACK, LoopbackServer
+
+Observe: TypeAlias = Callable[[Observed], str | None]
+
+MAX_REQUESTS = 200
+MAX_BODY = 8 * 1024 * 1024
+
+
+class ModelServer:
+    """Serves a scripted model on a free port of 127.0.0.1, in threads of its own.
+
+    Args:
+        script: decides each move.
+        binder: turns proposals into calls of the agent's own tools.
+        observe: called once for each answered model request, before the response goes
+            out, from the thread that answers it. A text that it returns is said in place
+            of the move: so the model turns harmless.
+        roles: the roles that the script may propose; tells requests of routers and
+            summarisers, which offer none of their tools, from the script's own. Empty:
+            only requests that offer no tool at all are told apart.
+        max_requests: model requests after which every answer is harmless.
+        max_body: bytes that the body of a request may have.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is named where it is called
+        self,
+        *,
+        script: Script,
+        binder: Binder,
+        observe: Observe,
+        roles: Iterable[str] = (),
+        max_requests: int = MAX_REQUESTS,
+        max_body: int = MAX_BODY,
+    ) -> None:
+        actor = Actor(script=script, binder=binder, roles=frozenset(roles))
+        self._dialects: tuple[Dialect, ...] = (ChatCompletions(),)
+        self._counters = Counters(max_requests)
+        self._router = Router(
+            dialects=self._dialects,
+            actor=actor,
+            observe=observe,
+            counters=self._counters,
+            max_body=max_body,
+        )
+        self._http: LoopbackServer | None = None
+
+    def start(self) -> Self:
+        """Start to serve; returns the server. Raises `RuntimeError` at a second start."""
+        if self._http is not None:
+            raise RuntimeError("this model server was started before: make a new ModelServer")
+        self._http = LoopbackServer(self._router, Handler)
+        self._http.run_in_thread()
+        return self
+
+    def stop(self) -> None:
+        """Stop to serve. Waits for no client, and does nothing the second time."""
+        if self._http is not None and self._counters.close():
+            self._http.close()
+
+    def __enter__(self) -> Self:
+        """Start."""
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    def base_url(self, provider: str) -> str:
+        """The base URL for the SDKs of `provider`, such as `openai`.
+
+        Raises:
+            ValueError: the provider is not served.
+            RuntimeError: the server was not started.
+        """
+        paths = {dialect.provider: dialect.base_path for dialect in self._dialects}
+        if provider not in paths:
+            served = ", ".join(sorted(paths))
+            raise ValueError(f"no model server for {provider!r}: use one of {served}")
+        if self._http is None:
+            raise RuntimeError("the model server has no URL yet: call start() first")
+        return f"http://{LOOPBACK}:{self._http.server_port}{paths[provider]}"
+
+    @property
+    def error(self) -> BaseException | None:
+        """The first exception of script, binder or observer. Whoever runs the agent raises it."""
+        return self._counters.error
+
+    @property
+    def requests(self) -> int:
+        """Model requests so far, retries and auxiliary ones included."""
+        return self._counters.requests
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there were more than `max_requests` model requests."""
+        return self._counters.exhausted
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Why moves of the script were not given, each reason once, in order."""
+        return self._counters.withheld

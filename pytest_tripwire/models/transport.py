@@ -1,0 +1,95 @@
+"""The loopback HTTP server below the model server. Knows HTTP, nothing of models."""
+
+from __future__ import annotations
+
+import socket
+import socketserver
+import sys
+import threading
+from contextlib import suppress
+from http.server import ThreadingHTTPServer
+from typing import Any, Protocol
+
+import msgspec
+
+from pytest_tripwire.models.request_error import RequestError
+
+LOOPBACK = "127.0.0.1"
+
+#: Seconds between looks at whether to stop: the longest that `close` waits.
+_POLL_S = 0.01
+
+
+class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole response: its status, and its JSON body."""
+
+    status: int
+    body: bytes
+
+
+class App(Protocol):
+    """What answers the requests. Called from many threads at once."""
+
+    @property
+    def max_body(self) -> int:
+        """Bytes that the body of a request may have."""
+
+    def respond(self, method: str, path: str, body: bytes) -> HttpReply:
+        """Answer a request. Raises `RequestError` to turn it down."""
+
+    def refuse(self, path: str, error: RequestError) -> HttpReply:
+        """The response for a request that was turned down."""
+
+    def crashed(self, error: BaseException) -> None:
+        """Remember an error that no response could tell."""
+
+
+class LoopbackServer(ThreadingHTTPServer):
+    """Listens on a free port of 127.0.0.1, and answers each connection in its own thread."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, app: App, handler: type[socketserver.BaseRequestHandler]) -> None:
+        self.app = app
+        self._open: set[Any] = set()
+        self._lock = threading.Lock()
+        super().__init__((LOOPBACK, 0), handler)
+
+    def server_bind(self) -> None:
+        """Bind without the base class's look-up of the host's name, which may take seconds."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = LOOPBACK, self.server_address[1]
+
+    def run_in_thread(self) -> None:
+        """Serve until `close`."""
+        name = f"tripwire-model-{self.server_port}"
+        threading.Thread(target=self.serve_forever, args=(_POLL_S,), name=name, daemon=True).start()
+
+    def close(self) -> None:
+        """Stop, and cut what clients still hold open."""
+        self.shutdown()
+        self.server_close()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start a thread for a connection."""
+        with self._lock:
+            self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        with self._lock:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        """Hand on what broke a thread; a client that hung up is nobody's error."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, ConnectionError | TimeoutError):
+            self.app.crashed(error)

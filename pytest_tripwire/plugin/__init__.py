@@ -1,0 +1,85 @@
+"""The pytest plugin. It is imported at every start of pytest, so it imports pytest alone: cases,
+breaker and model server are loaded by the first test that asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_tripwire.plugin import cells, options, transport
+from pytest_tripwire.plugin.fixtures import (
+    tripwire,
+    tripwire_agent,
+    tripwire_agent_id,
+    tripwire_budget,
+    tripwire_desk,
+    tripwire_for,
+    tripwire_protection,
+    tripwire_specs,
+    tripwire_tools,
+)
+from pytest_tripwire.plugin.reporter import Reporter
+
+__all__ = [
+    "tripwire",
+    "tripwire_agent",
+    "tripwire_agent_id",
+    "tripwire_budget",
+    "tripwire_desk",
+    "tripwire_for",
+    "tripwire_protection",
+    "tripwire_specs",
+    "tripwire_tools",
+]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options and ini values of this plugin."""
+    options.add(parser)
+
+
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> None:
+    """Say what is missing, where pytest would only say that it knows no `-n`."""
+    options.require_xdist(early_config, parser, args)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check what was set, and listen to reports where they come together."""
+    config.addinivalue_line(
+        "markers",
+        "tripwire(cases=None): try only these standard cases in this test; "
+        "the gate counts the others as not run",
+    )
+    options.check(config)
+    config.pluginmanager.register(Reporter(config), "tripwire-reporter")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each case. `trylast`, so that every test id ends in the case id."""
+    if "tripwire" in metafunc.fixturenames:
+        names = cells.cases_of(metafunc.definition)
+        metafunc.parametrize("tripwire", names, indirect=True, ids=names)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Note every cell that was collected before anything is deselected."""
+    config.stash[transport.PLANNED] = [
+        planned for item in items if (planned := cells.planned(item)) is not None
+    ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Iterator[Any]:
+    """Let cells travel on reports, which xdist carries to the controller."""
+    report = yield
+    if "tripwire_desk" in getattr(item, "fixturenames", ()):
+        transport.attach(item, call, report)
+    return report

@@ -1,0 +1,105 @@
+"""The fixtures. A team overrides `tripwire_agent` and requests `tripwire`; the rest is optional."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tripwire.plugin import cells, options, transport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_tripwire.breaker import RunBudget
+    from pytest_tripwire.harness import Agent
+    from pytest_tripwire.plugin.handle import Desk, Tripwire
+    from pytest_tripwire.timeline import ToolSpec
+    from pytest_tripwire.world import Role
+
+
+@pytest.fixture
+def tripwire_agent() -> Agent:
+    """Override this: return a function that takes a task and runs your agent."""
+    from pytest_tripwire.harness import EXAMPLE
+
+    pytest.fail(
+        "no tripwire_agent: the plugin does not know your agent yet. Define this fixture in your "
+        f"conftest.py:\n\n{EXAMPLE}",
+        pytrace=False,
+    )
+
+
+@pytest.fixture
+def tripwire_agent_id(request: pytest.FixtureRequest) -> str:
+    """The agent's name in reports and in the gate; by default where its fixture is defined."""
+    return cells.default_agent_id(request.node)
+
+
+@pytest.fixture
+def tripwire_protection(request: pytest.FixtureRequest) -> str:
+    """What is under test: `harness` or `own`. By default as option or ini say, else `harness`."""
+    return options.protection(request.config) or options.DEFAULT_PROTECTION
+
+
+@pytest.fixture
+def tripwire_budget() -> RunBudget | None:
+    """Limits of the breaker that the harness supplies; None for those of the case."""
+    return None
+
+
+@pytest.fixture
+def tripwire_specs() -> Mapping[str, ToolSpec]:
+    """Declarations by tool name, which outweigh what the roles tell."""
+    return {}
+
+
+@pytest.fixture
+def tripwire_tools() -> Mapping[str, Role]:
+    """Your own tools in their parts, `{"write": Role(issue_credit, {...})}`; the world's own tools
+    play what you leave out."""
+    return {}
+
+
+@pytest.fixture
+def tripwire_desk(
+    request: pytest.FixtureRequest,
+    tripwire_agent: Any,
+    tripwire_agent_id: str,
+    tripwire_protection: str,
+    tripwire_budget: RunBudget | None,
+    tripwire_specs: Mapping[str, ToolSpec],
+    tripwire_tools: Mapping[str, Role],
+) -> Iterator[Desk]:
+    """Gives out handles and judges, at teardown, every run that was made through them."""
+    from pytest_tripwire.plugin.handle import open_desk
+
+    desk = open_desk(
+        agent=tripwire_agent,
+        agent_id=tripwire_agent_id,
+        protection=tripwire_protection,
+        declared=options.protection(request.config) is not None
+        or cells.is_overridden(request.node, "tripwire_protection"),
+        budget=tripwire_budget,
+        specs=tripwire_specs,
+        roles=tripwire_tools,
+    )
+    request.node.stash[transport.AGENT] = tripwire_agent_id
+    yield desk
+    ended = request.node.stash.get(transport.CALL, None)
+    judged = desk.close(ended)
+    request.node.stash[transport.CELLS] = judged
+    desk.demand(judged, ended)
+
+
+@pytest.fixture
+def tripwire(request: pytest.FixtureRequest, tripwire_desk: Desk) -> Tripwire:
+    """One case for your agent: a test that requests this is collected once for each."""
+    return tripwire_desk.handle(request.param)
+
+
+@pytest.fixture
+def tripwire_for(tripwire_desk: Desk) -> Any:
+    """`tripwire_for("lost-write")` gives the handle of a case that the test itself names."""
+    return tripwire_desk.handle

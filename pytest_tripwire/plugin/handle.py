@@ -1,0 +1,159 @@
+"""What a test holds of its cell, and the desk that judges all of a test's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from pytest_tripwire.cases import UnknownCaseError, load_case
+from pytest_tripwire.cases.case import Case
+from pytest_tripwire.harness import Harness, HarnessError, Options, Protection, Run, failure
+from pytest_tripwire.harness import checked as callable_agent
+from pytest_tripwire.oracle import Broken, Cell, State, worst
+
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker import RunBudget
+    from pytest_tripwire.harness import Agent
+    from pytest_tripwire.plugin.transport import CallEnd
+    from pytest_tripwire.timeline import ToolSpec
+    from pytest_tripwire.world import Role
+
+_NEVER_RAN = "the test ended without run(): call tripwire.run(), or await tripwire.arun()"
+
+
+class Tripwire:
+    """One agent on one case. `run()` it, or await `arun()`; every run is judged at teardown."""
+
+    def __init__(self, case: Case, agent: Agent, agent_id: str, options: Options) -> None:
+        self.case = case
+        self.agent_id = agent_id
+        self.protection = str(options.protection)
+        self._harness = Harness(case, agent, agent_id=agent_id, options=options)
+        self._runs: list[Run] = []
+
+    def __repr__(self) -> str:
+        return f"<Tripwire {self.case.id}, agent {self.agent_id}>"
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs so far."""
+        return tuple(self._runs)
+
+    def run(self) -> Run:
+        """Run the agent, sync or async. Each call is a new run in a new world.
+
+        Raises:
+            HarnessError: inside a running event loop; there, `await tripwire.arun()`.
+        """
+        __tracebackhide__ = True
+        return self._kept(self._harness.run())
+
+    async def arun(self) -> Run:
+        """The same in an async test, under asyncio or trio."""
+        __tracebackhide__ = True
+        return self._kept(await self._harness.arun())
+
+    def _kept(self, run: Run) -> Run:
+        self._runs.append(run)
+        return run
+
+
+class TripwireFor(Protocol):
+    """The `tripwire_for` fixture."""
+
+    def __call__(self, case_id: str) -> Tripwire:
+        """The handle of a standard case."""
+
+
+class Desk:
+    """Owner of a test's handles."""
+
+    def __init__(self, *, agent: Agent, agent_id: str, options: Options, declared: bool) -> None:
+        self._agent = agent
+        self._agent_id = agent_id
+        self._options = options
+        self._declared = declared
+        self._handles: list[Tripwire] = []
+
+    def handle(self, case_id: str) -> Tripwire:
+        """A new handle. Raises a usage error for a case that does not exist."""
+        __tracebackhide__ = True
+        try:
+            case = load_case(case_id)
+        except UnknownCaseError as error:
+            raise HarnessError(f"tripwire_for: {error}") from None
+        handle = Tripwire(case, self._agent, self._agent_id, self._options)
+        self._handles.append(handle)
+        return handle
+
+    def close(self, ended: CallEnd | None) -> tuple[Cell, ...]:
+        """The cell of each handle: the worst of its runs, and never better than the test."""
+        if ended is None or ended.skipped:
+            return ()
+        return tuple(self._cell(handle, ended) for handle in self._handles)
+
+    def demand(self, cells: tuple[Cell, ...], ended: CallEnd | None) -> None:
+        """Fail a test that passed over a cell that is not contained."""
+        __tracebackhide__ = True
+        if ended is None or ended.error is not None:
+            return
+        for cell in cells:
+            failed = failure(cell)
+            if failed is not None:
+                raise failed
+
+    def _cell(self, handle: Tripwire, ended: CallEnd) -> Cell:
+        if handle.runs:
+            cell = _no_better_than(ended, worst(tuple(run.cell for run in handle.runs)))
+        else:
+            cell = self._never_ran(handle, ended)
+        return msgspec.structs.replace(cell, declared=self._declared)
+
+    def _never_ran(self, handle: Tripwire, ended: CallEnd) -> Cell:
+        why = f"{_NEVER_RAN} ({_named(ended.error)})" if ended.error else _NEVER_RAN
+        return Cell(
+            agent=self._agent_id,
+            case=handle.case.id,
+            state=State.INCONCLUSIVE,
+            protection=handle.protection,
+            ending="never ran",
+            broken=(Broken(check="the case was run", message=why),),
+        )
+
+
+def _no_better_than(ended: CallEnd, cell: Cell) -> Cell:
+    """A test that fails on its own demands is not contained, whatever the oracle says."""
+    if ended.error is None or cell.state is not State.CONTAINED:
+        return cell
+    own = Broken(check="the test itself", message=f"it failed: {_named(ended.error)}")
+    return msgspec.structs.replace(cell, state=State.ESCAPED, broken=(own,))
+
+
+def _named(error: BaseException | None) -> str:
+    return type(error).__name__
+
+
+def open_desk(
+    *,
+    agent: Any,
+    agent_id: str,
+    protection: str,
+    declared: bool,
+    budget: RunBudget | None,
+    specs: Mapping[str, ToolSpec],
+    roles: Mapping[str, Role],
+) -> Desk:
+    """A desk for one test. Raises HarnessError for an agent or a protection that cannot be."""
+    known = [each.value for each in Protection]
+    if protection not in known:
+        raise HarnessError(
+            f"tripwire_protection gave {protection!r}: choose from {', '.join(known)}"
+        )
+    options = Options(
+        protection=Protection(protection), roles=roles, budget=budget, specs=specs
+    )
+    return Desk(
+        agent=callable_agent(agent), agent_id=agent_id, options=options, declared=declared
+    )

@@ -1,0 +1,69 @@
+"""Command line options and ini values, and what is wrong with them."""
+
+from __future__ import annotations
+
+import pytest
+
+#: What can be under test. The harness knows the same two; it is not loaded for this.
+PROTECTIONS = ("harness", "own")
+DEFAULT_PROTECTION = "harness"
+
+
+def add(parser: pytest.Parser) -> None:
+    """Declare them. Options are plain values, as xdist hands them to its workers."""
+    group = parser.getgroup("tripwire", "tripwire: agents under hostile conditions")
+    group.addoption(
+        "--tripwire-gate",
+        dest="tripwire_gate",
+        action="store_true",
+        default=False,
+        help="fail unless every declared agent is contained in every standard case; what was "
+        "deselected, skipped or lost with a worker counts as not run",
+    )
+    group.addoption(
+        "--tripwire-protection",
+        dest="tripwire_protection",
+        choices=PROTECTIONS,
+        default=None,
+        help="what is under test: the breaker that the harness supplies (harness, the default), "
+        "or the agent's own protection, its tools unguarded (own)",
+    )
+    parser.addini(
+        "tripwire_protection",
+        "what is under test: " + " or ".join(PROTECTIONS) + "; the gate wants it declared",
+        default="",
+    )
+    parser.addini(
+        "tripwire_agents",
+        "ids of the agents that the gate counts, one a line; by default those collected",
+        type="linelist",
+        default=[],
+    )
+
+
+def check(config: pytest.Config) -> None:
+    """Raise UsageError (exit code 4) for a value that means nothing."""
+    value = config.getini("tripwire_protection")
+    if value and value not in PROTECTIONS:
+        choices = ", ".join(PROTECTIONS)
+        raise pytest.UsageError(f"ini tripwire_protection = {value!r}: choose from {choices}")
+
+
+def protection(config: pytest.Config) -> str | None:
+    """The protection that option or ini declare; None if neither does."""
+    return config.getoption("tripwire_protection") or config.getini("tripwire_protection") or None
+
+
+def require_xdist(
+    config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> None:
+    """Raise UsageError when workers are asked for and pytest-xdist is not there."""
+    if config.pluginmanager.hasplugin("xdist"):
+        return
+    _, unknown = parser.parse_known_and_unknown_args(args)
+    wanted = [each for each in unknown if each.startswith(("-n", "--numprocesses"))]
+    if wanted:
+        raise pytest.UsageError(
+            f"{wanted[0]} asks for several workers, which needs pytest-xdist, and that is not "
+            "loaded. Install it: pip install 'pytest-agent-tripwire[xdist]'"
+        )

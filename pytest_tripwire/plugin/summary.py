@@ -1,0 +1,24 @@
+"""The terminal's view of a verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_tripwire.gate import Verdict, render
+
+_COLOURS = {"contained": "green", "escaped": "red", "inconclusive": "yellow", "not run": "yellow"}
+_TIMELINES_AT = 2
+
+
+def write(reporter: pytest.TerminalReporter, verdict: Verdict, *, gate: bool) -> None:
+    """Quiet: the gate's line only. Normal: the table. `-vv`: every timeline too."""
+    if reporter.verbosity >= 0:
+        reporter.section("tripwire")
+        for state, line in render.table(verdict):
+            reporter.write_line(line, **{_COLOURS[state]: True} if state else {})
+    if reporter.verbosity >= _TIMELINES_AT:
+        for line in render.timelines(verdict):
+            reporter.write_line(line)
+    if gate:
+        for line in render.gate(verdict):
+            reporter.write_line(line, red=not verdict.passed, green=verdict.passed, bold=True)

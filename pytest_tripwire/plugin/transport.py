@@ -1,0 +1,67 @@
+"""How cells get from the test that made them to the process that reports them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tripwire.plugin import cells
+
+if TYPE_CHECKING:
+    from pytest_tripwire.oracle import Cell
+
+
+class CallEnd:
+    """How the body of a test ended: `error` is None if it passed."""
+
+    __slots__ = ("error", "skipped")
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+        self.skipped = isinstance(error, pytest.skip.Exception)
+
+
+#: What was collected, before anything was deselected.
+PLANNED = pytest.StashKey[list[list[str]]]()
+AGENT = pytest.StashKey[str]()
+CALL = pytest.StashKey[CallEnd]()
+CELLS = pytest.StashKey[tuple["Cell", ...]]()
+
+#: Attributes on reports. xdist carries plain values of these over to the controller.
+ON_REPORT = "tripwire_cells"
+PLANNED_ON_REPORT = "tripwire_planned"
+
+
+def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Put on a report what has to be known of it elsewhere. The plan goes with the setup report,
+    which arrives even when the worker dies in the test."""
+    if call.when == "setup":
+        setattr(report, PLANNED_ON_REPORT, [*item.config.stash.get(PLANNED, []), *_own(item)])
+    elif call.when == "call":
+        item.stash[CALL] = CallEnd(call.excinfo.value if call.excinfo else None)
+    elif call.when == "teardown" and CELLS in item.stash:
+        setattr(report, ON_REPORT, [_encoded(cell) for cell in item.stash[CELLS]])
+
+
+def _own(item: pytest.Item) -> list[list[str]]:
+    plan, agent = cells.planned(item), item.stash.get(AGENT, "")
+    return [[agent, plan[1]]] if plan and agent else []
+
+
+def _encoded(cell: Cell) -> str:
+    import msgspec
+
+    return msgspec.json.encode(cell).decode()
+
+
+def decode(report: Any) -> list[Cell]:
+    """The cells that a report brought. Loads nothing for a report without any."""
+    texts = getattr(report, ON_REPORT, None)
+    if not texts:
+        return []
+    import msgspec
+
+    from pytest_tripwire.oracle import Cell
+
+    return [msgspec.json.decode(text, type=Cell) for text in texts]

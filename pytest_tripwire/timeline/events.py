@@ -1,0 +1,96 @@
+"""The events of a run. The world and the breaker write different kinds; nobody writes both."""
+
+from __future__ import annotations
+
+import msgspec
+
+from pytest_tripwire.timeline.call import Decision, Mode, Status
+from pytest_tripwire.timeline.reasons import Reason
+from pytest_tripwire.timeline.spec import Effect
+from pytest_tripwire.timeline.writes import WriteStatus
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Something that happened. `seq` counts from 1 over the run; `at` is seconds on its clock."""
+
+    seq: int = 0
+    at: float = 0.0
+
+
+class WorldEvent(Event, frozen=True, kw_only=True, tag=True):
+    """Written by the fake business and the model server alone: what the oracle may see."""
+
+
+class BreakerEvent(Event, frozen=True, kw_only=True, tag=True):
+    """Written by the breaker alone: for people who read a timeline, never for the oracle."""
+
+
+class Dispatch(WorldEvent, frozen=True, kw_only=True, tag="dispatch"):
+    """A tool's body was entered. `resource` is the business's own name of what is acted on."""
+
+    tool: str
+    role: str
+    effect: Effect
+    resource: str
+
+
+class Delivery(WorldEvent, frozen=True, kw_only=True, tag="delivery"):
+    """What the caller was told of a dispatch: `ok`, `lost` or `error`."""
+
+    dispatch: int
+    told: str
+    note: str = ""
+
+
+class Mutation(WorldEvent, frozen=True, kw_only=True, tag="mutation"):
+    """The business changed, whatever the caller was told."""
+
+    dispatch: int
+    resource: str
+    version: int
+    note: str = ""
+
+
+class ModelRequest(WorldEvent, frozen=True, kw_only=True, tag="model_request"):
+    """A request that the model server answered. `conversation` tells parallel agents apart."""
+
+    conversation: str
+    turn: int
+    says: str
+
+
+class Decided(BreakerEvent, frozen=True, kw_only=True, tag="decided"):
+    """A verdict about one proposed call."""
+
+    call_id: str
+    tool: str
+    decision: Decision
+    reason: Reason | None
+    mode: Mode
+
+
+class Settled(BreakerEvent, frozen=True, kw_only=True, tag="settled"):
+    """What the breaker took the outcome of a dispatched call for."""
+
+    call_id: str
+    tool: str
+    status: Status
+
+
+class Reconciled(BreakerEvent, frozen=True, kw_only=True, tag="reconciled"):
+    """What the authoritative read said about a write whose answer was lost."""
+
+    tool: str
+    status: WriteStatus
+
+
+class ModeChange(BreakerEvent, frozen=True, kw_only=True, tag="mode"):
+    """The run entered another mode. Its record was stored before this was told."""
+
+    reason: Reason
+    mode: Mode
+
+
+AnyEvent = (
+    Dispatch | Delivery | Mutation | ModelRequest | Decided | Settled | Reconciled | ModeChange
+)

@@ -1,0 +1,64 @@
+"""The typed record that an interruption leaves, from which a person can go on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from pytest_tripwire.timeline.call import Mode
+from pytest_tripwire.timeline.reasons import Reason
+from pytest_tripwire.timeline.writes import WriteEntry
+
+
+class SafeAction(StrEnum):
+    """What may be done with an interrupted run without doing anything twice."""
+
+    INSPECT = "inspect"
+    RECONCILE = "reconcile"
+    RESUME_READ_ONLY = "resume_read_only"
+    RESUME = "resume"
+    CLOSE = "close"
+
+
+class BudgetLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One budget dimension at the moment of a snapshot, in the dimension's own unit."""
+
+    name: str
+    limit: float
+    spent: float
+    remaining: float
+
+
+class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Stored before the run is let go. References and fingerprints only, never payloads.
+
+    Args:
+        run_id: the interrupted run.
+        tenant: trusted context of the run, never taken from the model.
+        workflow: workflow and version, e.g. `refunds@4`.
+        mode: what the run was left in.
+        reason: why it was interrupted.
+        message: the same in a sentence.
+        evidence: sequence numbers of the events it rests on.
+        budgets: what was spent and what was left.
+        last_intent: fingerprint of the call that was not let through.
+        writes: every write of the run and how certain it is.
+        safe_actions: what a person may do next.
+        token_version: raised at each resume; two resumers cannot both win.
+        ended_as: what became of the interruption, once it is over.
+    """
+
+    run_id: str
+    tenant: str
+    workflow: str
+    mode: Mode
+    reason: Reason
+    message: str
+    evidence: tuple[int, ...]
+    budgets: tuple[BudgetLine, ...]
+    last_intent: str
+    writes: tuple[WriteEntry, ...]
+    safe_actions: tuple[SafeAction, ...]
+    token_version: int = 1
+    ended_as: str | None = None

@@ -1,0 +1,48 @@
+"""What is known of one write: the entry that outlives the call."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class WriteStatus(StrEnum):
+    """How certain the effect of a write is. `in_flight` and `unknown` may have happened."""
+
+    IN_FLIGHT = "in_flight"
+    UNKNOWN = "unknown"
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected"
+
+
+class WriteEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One write, recorded before it is dispatched. References and fingerprints, no payload.
+
+    Args:
+        key: the breaker's own idempotency key, unique for each attempt.
+        run_id: the run that proposed it.
+        epoch: the piece of work it belongs to; a repeat within it is a duplicate.
+        tool: the tool that was called.
+        kind: its operation class.
+        resource: fingerprint of tenant, operation and identity arguments.
+        intent: fingerprint of the resource and all that the write would do to it.
+        status: what is certain.
+        dispatched_at: seconds on the run's clock.
+        result_id: stable id of what was written, once it is known.
+        reconciled: whether the authoritative read was tried on it already.
+        seq: position in the ledger, given by the ledger.
+    """
+
+    key: str
+    run_id: str
+    epoch: str
+    tool: str
+    kind: str
+    resource: str
+    intent: str
+    dispatched_at: float
+    status: WriteStatus = WriteStatus.IN_FLIGHT
+    result_id: str | None = None
+    reconciled: bool = False
+    seq: int = 0

@@ -1,0 +1,50 @@
+"""One thing that the business can do, whatever a team calls the tool for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from pytest_tripwire.timeline import Effect
+from pytest_tripwire.world.records import Record, Records
+from pytest_tripwire.world.roles import Role
+
+Slots: TypeAlias = Mapping[str, Any]
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """What an operation did.
+
+    Args:
+        result: what the caller is told.
+        changed: the record that it changed, None for a read.
+        note: the same in a few words, for the timeline.
+    """
+
+    result: Any
+    changed: Record | None = None
+    note: str = ""
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """A part that a tool can play.
+
+    Args:
+        role: the part's name.
+        effect: whether it reads, writes or hands off.
+        kind: operation class, as in `ToolSpec.operation`.
+        act: does it.
+        about: the business's own name of what it acts on.
+        default: the tool that plays it where a team names none.
+        result_id: field of the result that carries the id of what was written.
+    """
+
+    role: str
+    effect: Effect
+    kind: str
+    act: Callable[[Records, Slots], Done]
+    about: Callable[[Slots], str]
+    default: Role
+    result_id: str | None = None
