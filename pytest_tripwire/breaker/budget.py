@@ -71,6 +71,7 @@ class Account:
         return max(0, self.limit - self.spent - self.reserved)
 
     def settle(self, reserved: float, spent: float) -> None:
+        """Turn what was promised into what was really used."""
         self.reserved -= reserved
         self.spent += spent
         if self.limit is not None:

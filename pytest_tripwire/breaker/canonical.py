@@ -10,19 +10,29 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import itertools
+import os
+import sys
 import unicodedata
-from collections.abc import Callable, Generator, Iterable, Mapping, Set
+import weakref
+from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from enum import Enum
 from hashlib import blake2b
 from pathlib import PurePath
+from types import BuiltinMethodType, MethodType
 from typing import Any, TypeAlias
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import msgspec
 
 Steps: TypeAlias = Generator[Any, bytes, bytes]
 _SIZE = 16
+
+#: A part that lies on a cycle has to be walked anew on each path that leads to it, and objects
+#: that all know each other have endless paths. Past so many, the whole is equal to itself alone.
+_MOST_CYCLES = 20_000
 
 
 def digest(value: Any) -> str:
@@ -47,15 +57,21 @@ class _Encoder:
                 child = next(stack[-1]) if result is None else stack[-1].send(result)
             except StopIteration as done:
                 stack.pop()
-                result = done.value
+                whole: bytes = done.value
+                result = whole
                 if not stack:
-                    return done.value
+                    return whole
             else:
+                if self._cycles > _MOST_CYCLES:
+                    return _alone(value)
                 stack.append(self._node(child))
                 result = None
 
     def _node(self, value: Any) -> Steps:
-        leaf = _leaf(value)
+        try:
+            leaf = _leaf(value)
+        except Exception:  # noqa: BLE001 - a subclass may raise anything when it is looked into
+            leaf = _alone(value)
         if leaf is not None:
             return leaf
         mark = id(value)
@@ -69,7 +85,10 @@ class _Encoder:
     def _container(self, value: Any, mark: int) -> Steps:
         self._open[mark] = len(self._open)
         cycles = self._cycles
-        result = yield from self._children(value)
+        try:
+            result = yield from self._children(value)
+        except Exception:  # noqa: BLE001 - a hostile container may raise anything
+            result = _alone(value)
         del self._open[mark]
         if cycles == self._cycles:
             self._done[mark] = result
@@ -79,10 +98,10 @@ class _Encoder:
     def _children(self, value: Any) -> Steps:
         if isinstance(value, Mapping):
             return (yield from _sorted_pairs(value.items(), b"map"))
-        if isinstance(value, Set):
+        if isinstance(value, AbstractSet):
             return (yield from _each(list(value), b"set", sort=True))
         if isinstance(value, list | tuple):
-            return (yield from _each(value, type(value).__name__.encode()))
+            return (yield from _each(value, _name(type(value))))
         fields = _fields(value)
         if fields is not None:
             return (yield from _sorted_pairs(fields.items(), _name(type(value))))
@@ -92,42 +111,85 @@ class _Encoder:
 def _each(items: Iterable[Any], tag: bytes, *, sort: bool = False) -> Steps:
     parts = []
     for item in items:
-        parts.append((yield item))
+        part = yield item
+        parts.append(part)
     return _hash(tag, sorted(parts) if sort else parts)
 
 
 def _sorted_pairs(items: Iterable[tuple[Any, Any]], tag: bytes) -> Steps:
     pairs = []
     for key, item in list(items):
-        pairs.append(((yield key) + (yield item)))
+        pair = (yield key) + (yield item)
+        pairs.append(pair)
     return _hash(tag, sorted(pairs))
 
 
 def _opaque(value: Any) -> Steps:
     """A value of no known kind: by how it would be rebuilt, else equal to itself alone."""
-    try:
-        view = memoryview(value)
-        return _hash(_name(type(value)), [f"{view.format}{view.shape}".encode(), view.tobytes()])
-    except (TypeError, ValueError, BufferError):
-        pass
-    try:
-        parts = value.__reduce_ex__(4)
-    except Exception:  # noqa: BLE001 - a hostile __reduce_ex__ may raise anything
-        return _alone(value)
+    buffer = _buffer(value)
+    if buffer is not None:
+        return _hash(_name(type(value)), buffer)
+    parts = value.__reduce_ex__(4)
+    if isinstance(parts, str):
+        return _hash(b"global", [_name(type(value)), _text(parts)])
     if not isinstance(parts, tuple) or not _tells_apart(parts):
         return _alone(value)
     return (yield from _each(parts[:3], b"object" + _name(type(value))))
+
+
+def _buffer(value: Any) -> tuple[bytes, bytes] | None:
+    """Layout and contents of an array. Arrays of objects hold addresses, which tell nothing."""
+    try:
+        view = memoryview(value)
+        layout = f"{view.format}{view.shape}"
+        return None if "O" in layout or _attributes(value) else (layout.encode(), view.tobytes())
+    except (TypeError, ValueError, BufferError):
+        return None
 
 
 def _tells_apart(parts: tuple[Any, ...]) -> bool:
     """Whether a reduction holds more than the type, and all of it in its first three parts."""
     state = parts[2] if len(parts) > 2 else None  # noqa: PLR2004 - (callable, arguments, state)
     whole = not any(hasattr(part, "__next__") for part in parts[3:])
-    return whole and (len(parts[1]) > 1 or state is not None)
+    return whole and (state is not None or any(_says_something(part) for part in parts[1]))
+
+
+def _says_something(argument: Any) -> bool:
+    return not (isinstance(argument, type) or (isinstance(argument, tuple | dict) and not argument))
+
+
+def _attributes(value: Any) -> Mapping[str, Any]:
+    """What an instance carries besides its value, such as the currency of an `int`."""
+    return getattr(value, "__dict__", None) or {}
+
+
+class _Serials:
+    """Numbers for values that are equal to themselves alone: an address is used again as soon as
+    its value is gone. A value that cannot be followed gets a new number each time."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
+
+    def of(self, value: Any) -> int:
+        mark = id(value)
+        known = self._known.get(mark)
+        if known is not None and known[0]() is value:
+            return known[1]
+        try:
+            alive = weakref.ref(value, lambda _: self._known.pop(mark, None))
+        except TypeError:
+            return next(self._numbers)
+        return self._known.setdefault(mark, (alive, next(self._numbers)))[1]
+
+
+_SERIALS = _Serials()
+_PROCESS = uuid4().hex
 
 
 def _alone(value: Any) -> bytes:
-    return _hash(b"alone" + _name(type(value)), [str(id(value)).encode()])
+    serial = f"{_PROCESS}:{os.getpid()}:{_SERIALS.of(value)}"
+    return _hash(b"alone" + _name(type(value)), [serial.encode()])
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
@@ -138,7 +200,7 @@ def _fields(value: Any) -> dict[str, Any] | None:
     elif isinstance(value, msgspec.Struct):
         names = value.__struct_fields__
     elif isinstance(getattr(kind, "model_fields", None), Mapping):
-        names = list(kind.model_fields)
+        names = [*kind.model_fields, *(getattr(value, "__pydantic_extra__", None) or ())]
     else:
         return None
     return {name: getattr(value, name, None) for name in names}
@@ -148,27 +210,49 @@ def _leaf(value: Any) -> bytes | None:
     """The digest of a value without parts; None for everything else."""
     kind = type(value)
     if isinstance(value, Enum):
-        return _hash(b"enum" + _name(kind), [value.name.encode("utf-8", "surrogatepass")])
+        # A combination of flags may have no name.
+        member = value.name or str(value.value)
+        return _hash(b"enum" + _name(kind), [member.encode("utf-8", "surrogatepass")])
     encode = _LEAVES.get(kind)
     if encode is not None:
         return _hash(kind.__name__.encode(), [encode(value)])
     if isinstance(value, PurePath):
         return _hash(b"path", [_text(str(value))])
     if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
-        return _hash(b"name", [_name(value)])
+        return _hash(b"name", [_name(value)]) if _importable(value) else _alone(value)
     for base, encoded in _LEAVES.items():
-        if base is not type(None) and isinstance(value, base):
+        if base is not type(None) and isinstance(value, base) and not _attributes(value):
             return _hash(_name(kind), [encoded(value)])
     return None
+
+
+def _importable(value: Any) -> bool:
+    """Whether a name is all there is to a class or function: that of a closure or of a bound method
+    says nothing of what it closes over or is bound to."""
+    if isinstance(value, type):
+        return True
+    found: Any = sys.modules.get(value.__module__)
+    for part in value.__qualname__.split("."):
+        found = getattr(found, part, None)
+    bound = isinstance(value, BuiltinMethodType | MethodType)
+    return found is value or (bound and bool(found == value))
 
 
 def _text(value: str) -> bytes:
     return unicodedata.normalize("NFC", value).encode("utf-8", "surrogatepass")
 
 
+_FIRST = dt.datetime(1, 1, 1)  # noqa: DTZ001 - counted from, never compared with an instant
+
+
 def _moment(value: dt.datetime) -> bytes:
-    aware = value.tzinfo is not None and value.utcoffset() is not None
-    return (value.astimezone(dt.UTC) if aware else value).isoformat().encode()
+    offset = value.utcoffset()
+    if offset is None:
+        return value.isoformat().encode()
+    try:
+        return value.astimezone(dt.UTC).isoformat().encode()
+    except OverflowError:
+        return f"{value.replace(tzinfo=None) - _FIRST - offset}".encode()
 
 
 def _decimal(value: Decimal) -> bytes:

@@ -4,7 +4,7 @@ of its own, so that one controller serves sync and async guards alike."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ import msgspec
 from pytest_tripwire.breaker.budget import Accounts, Dimension, RunBudget
 from pytest_tripwire.breaker.checks import Finding, Proposal, View, first_finding
 from pytest_tripwire.breaker.checks.budgets import needs, spent
-from pytest_tripwire.breaker.checks.stop_state import stop_state
+from pytest_tripwire.breaker.checks.stop_state import over, stop_state
 from pytest_tripwire.breaker.checks.write_certainty import explain, in_the_way
 from pytest_tripwire.breaker.fingerprint import intent_of
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
@@ -23,7 +23,6 @@ from pytest_tripwire.breaker.reconcile import (
     covers,
     interpret,
     plan,
-    settles,
     stable_id,
 )
 from pytest_tripwire.breaker.records import UNSETTLED, record
@@ -118,7 +117,7 @@ class Controller:
         with self._lock:
             proposal = self._proposal(call, problem)
             if isinstance(proposal, Finding):
-                return self._refuse(call, proposal)
+                return self._refuse(call, self._over() or proposal)
             finding = first_finding(self._view(), proposal) or self._admit(proposal)
             if finding is None:
                 return self._decided(call, ALLOW)
@@ -139,7 +138,7 @@ class Controller:
         """Hold the run still while an admitted call enters its tool, so that no stop can slip in
         between. Yields a refusal, and takes the admission back, when the run stopped since."""
         with self._lock:
-            admitted = self._state.admitted[call.call_id][-1]
+            admitted = self._waiting(call)
             finding = stop_state(self._view(), admitted.proposal)
             if finding is None:
                 self._state.dispatched += 1
@@ -160,14 +159,15 @@ class Controller:
             if admitted.key is not None:
                 self._settle_write(admitted, admitted.key, outcome, seq)
             else:
-                self._learn_from_read(admitted.proposal, outcome)
+                self._learn_from_read(admitted, outcome)
             self._keep_record()
 
     def before_model(self) -> Verdict:
         """Open a turn. Anything but `ALLOW` means that the request must not be sent."""
         with self._lock:
-            if self._state.stop is not None and self._state.mode is Mode.STOPPED:
-                return _verdict(self._state.stop)
+            stopped = self._over()
+            if stopped is not None:
+                return _verdict(stopped)
             short = self._accounts.reserve({Dimension.TURNS: 1})
             if short is None:
                 self._accounts.settle(Dimension.TURNS, reserved=1, spent=1)
@@ -184,6 +184,8 @@ class Controller:
                     self._leave_open(_left_unknown(entry, self._state.evidence[entry.key]))
             if self._state.mode is Mode.OPEN:
                 return None
+            if self._ledger.record_of(self._context.run_id) is None:
+                self._keep_record()  # the store failed when the run was stopped
             return self._ledger.record_of(self._context.run_id)
 
     # -- proposing
@@ -195,6 +197,13 @@ class Controller:
                 decision=Decision.REFUSE,
                 reason=Reason.INVALID_ARGUMENTS,
                 message=f"There is no tool {call.tool!r}. Tools: {', '.join(sorted(self._specs))}.",
+            )
+        arguments: Any = call.arguments  # as a model sent them, whatever the annotation says
+        if not isinstance(arguments, Mapping):
+            return Finding(
+                decision=Decision.REFUSE,
+                reason=Reason.INVALID_ARGUMENTS,
+                message=f"{call.tool} was not called: its arguments have to be an object.",
             )
         intent = intent_of(call, spec, self._context.tenant)
         return Proposal(call=call, spec=spec, intent=intent, problem=problem)
@@ -214,12 +223,11 @@ class Controller:
 
     def _admit(self, proposal: Proposal) -> Finding | None:
         """Reserve and write ahead, both or neither."""
-        free = self._state.mode is Mode.READ_ONLY and settles(proposal, self._view())
-        taken = {} if free else needs(proposal)
+        taken = needs(self._view(), proposal)
         short = self._accounts.reserve(taken)
         if short is not None:
             return spent(short)
-        admitted = Admitted(proposal=proposal, needs=taken)
+        admitted = Admitted(proposal=proposal, needs=taken, at=self._clock.now())
         try:
             finding = self._write_ahead(admitted) if proposal.spec.mutates else None
         except BaseException:
@@ -241,10 +249,12 @@ class Controller:
             kind=spec.kind,
             resource=intent.resource,
             intent=intent.digest,
-            dispatched_at=self._clock.now(),
+            dispatched_at=admitted.at,
         )
+        epoch, learned = entry.epoch, self._state.answers
         other = self._ledger.begin(
-            entry, lambda known: in_the_way(known, intent=intent.digest, epoch=entry.epoch)
+            entry,
+            lambda known: in_the_way(known, intent=intent.digest, epoch=epoch, learned=learned),
         )
         if other is not None:
             return explain(other, self._view(), admitted.proposal)
@@ -255,14 +265,19 @@ class Controller:
 
     def _act(self, proposal: Proposal, finding: Finding) -> Verdict:
         self._state.last_intent = proposal.intent.digest
-        if finding.entry is not None:
-            evidence = tuple(self._state.evidence[finding.entry.key])
+        standing = finding.entry
+        if standing is not None:
+            evidence = tuple(self._state.evidence[standing.key])
             finding = msgspec.structs.replace(finding, evidence=evidence)
-            if finding.entry.status is WriteStatus.UNKNOWN:
+            if standing.status is WriteStatus.UNKNOWN:
                 self._state.held[proposal.intent.resource] = proposal.spec
         if finding.mode is not None:
             self._leave_open(finding)
         return self._refuse(proposal.call, finding)
+
+    def _over(self) -> Finding | None:
+        stop = self._state.stop
+        return over(stop) if stop is not None and self._state.mode is Mode.STOPPED else None
 
     def _leave_open(self, finding: Finding) -> None:
         mode = finding.mode or Mode.STOPPED
@@ -304,12 +319,24 @@ class Controller:
 
     # -- settling
 
-    def _take(self, call: ToolCall) -> Admitted:
-        waiting = self._state.admitted.get(call.call_id)
-        if not waiting:
+    def _waiting(self, call: ToolCall) -> Admitted:
+        """The admission of `call`. Models give one id to several calls, so the id alone tells
+        little; whoever settles may hand in a call made anew."""
+        waiting = reversed(self._state.admitted.get(call.call_id, []))
+        same = [each for each in waiting if each.proposal.call.tool == call.tool]
+        if not same:
             message = f"settle({call.tool}, {call.call_id}): no such call is under way"
             raise KeyError(f"{message}; settle each allowed call once")
-        admitted = waiting.pop()
+        exact = [each for each in same if each.proposal.call is call]
+        if not exact and len(same) > 1:
+            meant = intent_of(call, same[0].proposal.spec, self._context.tenant)
+            exact = [each for each in same if each.proposal.intent == meant]
+        return (exact or same)[0]
+
+    def _take(self, call: ToolCall) -> Admitted:
+        admitted = self._waiting(call)
+        waiting = self._state.admitted[call.call_id]
+        waiting[:] = [each for each in waiting if each is not admitted]
         if not waiting:
             del self._state.admitted[call.call_id]
         return admitted
@@ -340,9 +367,11 @@ class Controller:
         else:
             self._ledger.settle(key, WriteStatus.UNKNOWN, reconciled=False)
 
-    def _learn_from_read(self, proposal: Proposal, outcome: Outcome) -> None:
-        """A read that the model makes itself may settle a write that is held."""
-        about, now = proposal.call.arguments, self._clock.now()
+    def _learn_from_read(self, admitted: Admitted, outcome: Outcome) -> None:
+        """A read that the model makes itself may settle a write that is held. What it shows is as
+        old as its admission, however long its answer took."""
+        proposal = admitted.proposal
+        about = proposal.call.arguments
         for resource, spec in list(self._state.held.items()):
             if spec.reconcile != proposal.call.tool:
                 continue
@@ -350,17 +379,21 @@ class Controller:
                 continue
             for entry in self._ledger.of_resource(resource):
                 if entry.status is WriteStatus.UNKNOWN:
-                    age = now - entry.dispatched_at
+                    age = admitted.at - entry.dispatched_at
                     self._believe(entry, interpret(outcome, spec, about, age_s=age), outcome)
+            self._release_hold(resource)
 
     def _believe(self, entry: WriteEntry, reading: Reading, outcome: Outcome) -> None:
         """Take a reading for true, unless the write was settled while the read was under way."""
         known = self._ledger.of_resource(entry.resource)
-        if not any(e.key == entry.key and e.status is WriteStatus.UNKNOWN for e in known):
+        standing = {each.key: each.status for each in known}.get(entry.key)
+        if standing is WriteStatus.CONFIRMED:
+            self._state.answers.setdefault(entry.key, outcome.result)
+        if standing is not WriteStatus.UNKNOWN:
             return
-        self._ledger.settle(
-            entry.key, reading.status, result_id=reading.result_id, reconciled=True
-        )
+        if _shown_before(reading, entry, known):
+            reading = Reading(status=WriteStatus.UNKNOWN)
+        self._ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=True)
         self._events.append(Reconciled(tool=entry.tool, status=reading.status))
         if reading.status is WriteStatus.UNKNOWN:
             return
@@ -368,11 +401,14 @@ class Controller:
             self._state.answers[entry.key] = outcome.result
         elif entry.run_id == self._context.run_id:
             self._accounts.settle(Dimension.SIDE_EFFECTS, reserved=0, spent=-1)
-        self._release_hold(entry)
+        self._release_hold(entry.resource)
 
-    def _release_hold(self, entry: WriteEntry) -> None:
+    def _release_hold(self, resource: str) -> None:
         """Reconciliation is the one road from `read_only` back to `open`."""
-        self._state.held.pop(entry.resource, None)
+        known = self._ledger.of_resource(resource)
+        if any(entry.status is WriteStatus.UNKNOWN for entry in known):
+            return
+        self._state.held.pop(resource, None)
         stop = self._state.stop
         if stop is None or self._state.held or self._state.mode is not Mode.READ_ONLY:
             return
@@ -395,6 +431,12 @@ def _verdict(finding: Finding) -> Verdict:
         evidence=finding.evidence,
         answer=finding.answer,
     )
+
+
+def _shown_before(reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
+    """Whether a read shows only what an earlier write left behind, which proves nothing."""
+    others = {each.result_id for each in known if each.key != entry.key}
+    return reading.result_id is not None and reading.result_id in others
 
 
 def _left_unknown(entry: WriteEntry, evidence: list[int]) -> Finding:

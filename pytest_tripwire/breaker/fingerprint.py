@@ -25,7 +25,8 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
 
 def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
     """The fingerprints of `call`. `tenant` is trusted context, never an argument of the model."""
-    meant = _without(call.arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
+    named = spec.identity or ()  # in the resource already, whatever this tool calls it
+    meant = _without(call.arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording, named)
     resource = digest((tenant, spec.kind, identity_of(call.arguments, spec)))
     return Intent(resource=resource, digest=digest((resource, meant)))
 

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pytest_tripwire.breaker.fingerprint import identity_of
 from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.breaker.fingerprint import identity_of
 from pytest_tripwire.timeline import Outcome, Reconciler, Status, ToolSpec, WriteEntry, WriteStatus
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker.checks.finding import Proposal, View
+
+#: Clocks count in floats, and so a wait may end a hair before its time.
+_HAIR = 1e-6
+_SETTLED = frozenset({WriteStatus.CONFIRMED, WriteStatus.REJECTED})
 
 
 class Reconcile(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,9 +48,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     result_id: str | None = None
 
 
-def plan(
-    entry: WriteEntry, proposal: Proposal, read: str | Reconciler, *, now: float
-) -> Reconcile:
+def plan(entry: WriteEntry, proposal: Proposal, read: str | Reconciler, *, now: float) -> Reconcile:
     """The `read` that settles `entry`, asked about what `proposal` is about."""
     spec, offered = proposal.spec, proposal.call.arguments
     names = spec.identity if spec.identity is not None else tuple(offered)
@@ -79,15 +81,17 @@ def covers(spec: ToolSpec, arguments: Mapping[str, Any], resource: str, tenant: 
 def interpret(
     outcome: Outcome, spec: ToolSpec, about: Mapping[str, Any], *, age_s: float
 ) -> Reading:
-    """What the `outcome` of a read with arguments `about` proves, `age_s` seconds after dispatch."""
+    """What the `outcome` of a read with arguments `about` proves. It was made `age_s` seconds after
+    the write was dispatched."""
     if outcome.status is not Status.OK:
         return Reading(status=WriteStatus.UNKNOWN)
     if isinstance(outcome.result, WriteStatus):
-        return Reading(status=outcome.result)
+        said = outcome.result
+        return Reading(status=said if said in _SETTLED else WriteStatus.UNKNOWN)
     found = stable_id(outcome.result, spec, about)
-    if found is not None:
+    if found is not None and _is_evidence(found, outcome.result, spec, about):
         return Reading(status=WriteStatus.CONFIRMED, result_id=found)
-    late_enough = spec.late_effect_s is not None and age_s >= spec.late_effect_s
+    late_enough = spec.late_effect_s is not None and age_s > spec.late_effect_s - _HAIR
     if is_empty(_beside(outcome.result, about)) and late_enough:
         return Reading(status=WriteStatus.REJECTED)
     return Reading(status=WriteStatus.UNKNOWN)
@@ -108,6 +112,17 @@ def stable_id(result: Any, spec: ToolSpec, about: Mapping[str, Any]) -> str | No
     return None if field is None else _as_id(rest[field])
 
 
+def _is_evidence(found: str, result: Any, spec: ToolSpec, about: Mapping[str, Any]) -> bool:
+    """Whether an id that a read shows speaks of the write: not if it was in the question, and an id
+    that nobody declared not beside a plain no, such as the customer of an order not refunded."""
+    if found in {str(value) for value in about.values()}:
+        return False
+    if spec.result_id is not None:
+        return True
+    first = result[0] if isinstance(result, list | tuple) else result
+    return not any(value is False for value in first.values())
+
+
 def _as_id(value: Any) -> str | None:
     usable = isinstance(value, str | int) and not isinstance(value, bool)
     return str(value) if usable and value != "" else None
@@ -117,10 +132,20 @@ def _beside(result: Any, about: Mapping[str, Any]) -> Any:
     """`result` without what only repeats the question."""
     if not isinstance(result, Mapping):
         return result
-    asked = [value for value in about.values() if isinstance(value, str | int)]
     return {
-        name: value for name, value in result.items() if name not in about and value not in asked
+        name: value
+        for name, value in result.items()
+        if name not in about and not _repeats(name, value, about)
     }
+
+
+def _repeats(name: Any, value: Any, about: Mapping[str, Any]) -> bool:
+    """Whether a field repeats an argument under another name. A number or a truth that happens to
+    equal one is news, or a write that happened would be taken for one that did not."""
+    asked = [each for each in about.values() if isinstance(each, str | int)]
+    if isinstance(name, str) and (name == "id" or name.endswith("_id")):
+        return _as_id(value) in {str(each) for each in asked}
+    return isinstance(value, str) and value in [each for each in asked if isinstance(each, str)]
 
 
 def is_empty(result: Any) -> bool:

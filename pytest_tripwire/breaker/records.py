@@ -34,13 +34,14 @@ def record(
         budgets=accounts.lines(),
         last_intent=state.last_intent,
         writes=writes,
-        safe_actions=safe_actions(writes),
+        safe_actions=safe_actions(writes, held=bool(state.held)),
     )
 
 
-def safe_actions(writes: tuple[WriteEntry, ...]) -> tuple[SafeAction, ...]:
-    """An unsettled write forbids a full resume until it is reconciled."""
-    unsettled = any(entry.status in UNSETTLED for entry in writes)
+def safe_actions(writes: tuple[WriteEntry, ...], *, held: bool) -> tuple[SafeAction, ...]:
+    """An unsettled write forbids a full resume until it is reconciled. What the run is `held` by
+    may be the write of another run."""
+    unsettled = held or any(entry.status in UNSETTLED for entry in writes)
     middle = (
         (SafeAction.RECONCILE, SafeAction.RESUME_READ_ONLY) if unsettled else (SafeAction.RESUME,)
     )

@@ -41,6 +41,7 @@ class Admitted:
 
     proposal: Proposal
     needs: Mapping[Dimension, float]
+    at: float
     key: str | None = None
 
 

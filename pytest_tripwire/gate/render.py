@@ -29,11 +29,7 @@ def timelines(verdict: Verdict) -> Iterator[str]:
         if row.cell is not None and row.cell.events:
             first = row.cell.broken[0] if row.cell.broken else None
             yield f"{row.agent} on {row.case}: {row.state}"
-            yield timeline_text(
-                row.cell.events,
-                marked=first.seq if first else 0,
-                mark=first.check if first else "",
-            )
+            yield timeline_text(row.cell.events, marked=first.seq if first else 0)
 
 
 def gate(verdict: Verdict) -> Iterator[str]:

@@ -72,9 +72,7 @@ class Breaker:
             timeline: where events go; by default a new one that is dropped with the run.
         """
         run_id = self._new_id()
-        context = RunContext(
-            run_id=run_id, tenant=tenant, workflow=workflow, request_id=request_id
-        )
+        context = RunContext(run_id=run_id, tenant=tenant, workflow=workflow, request_id=request_id)
         kept = timeline or Timeline(self._clock.now)
         controller = Controller(
             context=context,
@@ -91,6 +89,7 @@ class Breaker:
             run_id=run_id,
             controller=controller,
             clock=self._clock,
+            specs=self._specs,
             new_call_id=lambda: f"call-{next(numbers)}",
             default_effect=self._default_effect,
         )

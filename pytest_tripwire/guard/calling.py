@@ -25,6 +25,9 @@ def bind(
     signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """The arguments by name, defaults filled in, and what is wrong with them (empty if nothing)."""
+    given: Any = kwargs  # as an adapter got it from a model, whatever the annotation says
+    if not isinstance(given, Mapping):
+        return {}, "its arguments have to be an object"
     if signature is None:
         return dict(kwargs), ""
     try:
@@ -35,7 +38,9 @@ def bind(
     named = dict(bound.arguments)
     for parameter in signature.parameters.values():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            named |= named.pop(parameter.name)
+            rest = named.pop(parameter.name)
+            # A positional-only argument and one of `rest` may share a name.
+            named |= rest if named.keys().isdisjoint(rest) else {parameter.name: rest}
     return named, ""
 
 
@@ -49,9 +54,17 @@ def signature_of(tool: Callable[..., Any]) -> inspect.Signature | None:
 
 def enter(tool: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Start a staged tool, or put off a plain one: a callable that does the rest."""
-    if isinstance(tool, Staged):
-        return tool.start(*args, **kwargs)
+    start = staged_start(tool)
+    if start is not None:
+        return start(*args, **kwargs)
     return functools.partial(tool, *args, **kwargs)
+
+
+def staged_start(tool: Any) -> Callable[..., Any] | None:
+    """The `start` of a staged tool. A mock has any attribute that it is asked for, so only one that
+    is really there counts."""
+    real = inspect.getattr_static(tool, "start", None) is not None
+    return tool.start if real and isinstance(tool, Staged) else None
 
 
 def accepted(signature: inspect.Signature | None, offered: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
+import msgspec
+
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.declare import spec_of
 from pytest_tripwire.breaker.port import Clock
@@ -47,6 +49,7 @@ class BreakerRun:
         controller: decides.
         clock: lets a late effect have its time.
         new_call_id: names a call that came without an id.
+        specs: declarations of tools by name; they outweigh `@tool_spec`.
         default_effect: what a tool does whose effect nobody declared; None makes that an error.
     """
 
@@ -57,12 +60,14 @@ class BreakerRun:
         controller: Controller,
         clock: Clock,
         new_call_id: Callable[[], str],
+        specs: Mapping[str, ToolSpec] | None = None,
         default_effect: Effect | None = None,
     ) -> None:
         self.run_id = run_id
         self._controller = controller
         self._clock = clock
         self._new_call_id = new_call_id
+        self._declared = specs or {}
         self._default_effect = default_effect
         self._tools: dict[str, Callable[..., Any]] = {}
         self._specs: dict[str, ToolSpec] = {}
@@ -118,12 +123,15 @@ class BreakerRun:
         self, name: str | None, tool: Callable[..., Any], table: Mapping[str, ToolSpec]
     ) -> Callable[..., Any]:
         declared = spec_of(tool)
-        known_as = name or (declared.name if declared else tool.__name__)
-        spec = table.get(known_as) or declared
+        known_as = name or (declared.name if declared else _own_name(tool))
+        spec = table.get(known_as) or self._declared.get(known_as) or declared
         if spec is None and self._default_effect is not None:
             spec = ToolSpec(name=known_as, effect=self._default_effect)
         if spec is None:
             raise UndeclaredToolError(known_as)
+        if spec.name != known_as:
+            # Known under another name here, but what it does to the business is the same.
+            spec = msgspec.structs.replace(spec, name=known_as, operation=spec.kind)
         self._tools[known_as], self._specs[known_as] = tool, spec
         self._controller.declare(spec)
         return wrap(tool, known_as, self)
@@ -158,7 +166,8 @@ class BreakerRun:
         verdict = self._controller.propose(call, problem=problem)
         while isinstance(verdict, Reconcile):
             await self._clock.asleep(verdict.wait_s)
-            self._controller.reconciled(verdict, await self._aread(verdict))
+            request = self._narrowed(verdict)
+            self._controller.reconciled(request, await self._aread(request))
             verdict = self._controller.propose(call)
         if not verdict.allowed:
             return verdict.as_result()
@@ -174,7 +183,8 @@ class BreakerRun:
         verdict = self._controller.propose(call, problem=problem)
         while isinstance(verdict, Reconcile):
             self._clock.sleep(verdict.wait_s)
-            self._controller.reconciled(verdict, self._read(verdict))
+            request = self._narrowed(verdict)
+            self._controller.reconciled(request, self._read(request))
             verdict = self._controller.propose(call)
         return verdict
 
@@ -196,6 +206,8 @@ class BreakerRun:
     ) -> tuple[ToolCall, str]:
         tool = self._tools.get(name)
         bound, problem = bind(signature_of(tool) if tool else None, args, arguments)
+        if tool is None:
+            problem = "it is not one of this run's tools"
         call = ToolCall(
             call_id=call_id or self._new_call_id(), tool=name, arguments=bound, agent=agent
         )
@@ -210,7 +222,7 @@ class BreakerRun:
                 rest = enter(self._tools[call.tool], args, kwargs)
             result = rest()
         except BaseException as error:
-            self.settle(call, failed(error, spec))
+            self._settle_failure(call, error, spec)
             raise
         if inspect.isawaitable(result):
             return self._finish(call, result, spec)
@@ -221,19 +233,34 @@ class BreakerRun:
         try:
             result = await pending
         except BaseException as error:
-            self.settle(call, failed(error, spec))
+            self._settle_failure(call, error, spec)
             raise
         self.settle(call, Outcome(status=Status.OK, result=result))
         return result
 
+    def _settle_failure(self, call: ToolCall, error: BaseException, spec: ToolSpec) -> None:
+        """A ledger that fails as well does not hide the tool's own error, least of all a
+        cancellation; the write stays in flight, and the end of the run tells of it."""
+        try:
+            self.settle(call, failed(error, spec))
+        except Exception as second:  # noqa: BLE001 - whatever the ledger raises
+            error.add_note(f"and its outcome could not be settled: {second!r}")
+
     # -- reconciling reads
+
+    def _narrowed(self, request: Reconcile) -> Reconcile:
+        """The request with those arguments that the read takes: no other is part of the question,
+        and so no other can be merely repeated by the answer."""
+        read = self._reader(request)
+        taken = accepted(signature_of(read), request.arguments) if read is not None else {}
+        return msgspec.structs.replace(request, arguments=taken)
 
     def _read(self, request: Reconcile) -> Outcome:
         read = self._reader(request)
         if read is None or is_async(read):
             return Outcome(status=Status.TRANSIENT, error="no sync read to reconcile with")
         try:
-            result = read(**accepted(signature_of(read), request.arguments))
+            result = read(**request.arguments)
         except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
             return Outcome(status=Status.TRANSIENT, error=type(error).__name__)
         return Outcome(status=Status.OK, result=result)
@@ -243,7 +270,7 @@ class BreakerRun:
         if read is None:
             return Outcome(status=Status.TRANSIENT, error="no read to reconcile with")
         try:
-            result = read(**accepted(signature_of(read), request.arguments))
+            result = read(**request.arguments)
             if inspect.isawaitable(result):
                 result = await result
         except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
@@ -272,3 +299,7 @@ class BreakerRun:
         if record is None or isinstance(error, (Interrupted, *_NOT_OURS)):
             return
         raise Interrupted(record) from error
+
+
+def _own_name(tool: Callable[..., Any]) -> str:
+    return str(getattr(tool, "__name__", type(tool).__name__))

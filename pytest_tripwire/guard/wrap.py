@@ -12,9 +12,7 @@ from pytest_tripwire.guard.calling import is_async
 class Caller(Protocol):
     """What calls a tool by name, after asking."""
 
-    def call(
-        self, name: str, arguments: Mapping[str, Any], *, args: tuple[Any, ...] = ()
-    ) -> Any:
+    def call(self, name: str, arguments: Mapping[str, Any], *, args: tuple[Any, ...] = ()) -> Any:
         """Call a tool, or return the refusal."""
 
     def acall(
@@ -37,5 +35,7 @@ def wrap(tool: Callable[..., Any], name: str, caller: Caller) -> Callable[..., A
         def guarded(*args: Any, **kwargs: Any) -> Any:
             return caller.call(name, kwargs, args=args)
 
+    if not hasattr(tool, "__name__"):
+        guarded.__name__ = guarded.__qualname__ = name
     guarded.__dict__.pop("start", None)
     return guarded

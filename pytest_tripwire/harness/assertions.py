@@ -66,5 +66,5 @@ def _reason(name: str) -> Reason | Family:
 
 
 def _failure(run: Run, message: str, seq: int) -> TripwireFailure:
-    text = timeline_text(run.events, marked=seq, mark="here")
+    text = timeline_text(run.events, marked=seq)
     return TripwireFailure(f"{run.cell.case}: {message}\n\ntimeline:\n{text}", run.cell)

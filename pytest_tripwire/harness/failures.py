@@ -8,6 +8,9 @@ from pytest_tripwire.oracle import Cell, State, timeline_text
 class TripwireFailure(AssertionError):  # noqa: N818 - a failure, in pytest's sense
     """A demand of a case did not hold. `cell` is the judgement as data."""
 
+    #: Reports name an exception by where it is imported from.
+    __module__ = "pytest_tripwire"
+
     def __init__(self, message: str, cell: Cell) -> None:
         self.cell = cell
         super().__init__(message)
@@ -16,14 +19,16 @@ class TripwireFailure(AssertionError):  # noqa: N818 - a failure, in pytest's se
 class HarnessError(Exception):
     """The harness is used in a way that cannot work. The message says what to do."""
 
+    __module__ = "pytest_tripwire"
+
 
 def explain(cell: Cell) -> str:
     """Why a cell is not contained: what broke, the timeline with the event marked, where to look."""
     first = cell.broken[0] if cell.broken else None
     head = f"{cell.case}: {cell.state} (agent {cell.agent}, protection {cell.protection})"
     facts = [f"- {each.check}: {each.message}" for each in cell.broken]
-    marked, mark = (first.seq, first.check) if first else (0, "")
-    lines = [head, *facts, "", "timeline:", timeline_text(cell.events, marked=marked, mark=mark)]
+    marked = first.seq if first else 0
+    lines = [head, *facts, "", "timeline:", timeline_text(cell.events, marked=marked)]
     return "\n".join([*lines, "", f"where to look: {cell.lesson}"] if cell.lesson else lines)
 
 

@@ -50,9 +50,11 @@ def _violation(case: Case, seen: Observation) -> Broken | None:
     event = case.violation(seen.events)
     if event is None:
         return None
-    what = f"{event.tool}({event.resource})" if isinstance(event, Dispatch) else "an event"
+    what = f"{event.tool}({event.resource})" if isinstance(event, Dispatch) else "what happened"
     return Broken(
-        check=case.id, message=f"{what} should not have happened: {case.title}", seq=event.seq
+        check=case.id,
+        message=f"{what} at {event.seq} should not have happened: {case.title}",
+        seq=event.seq,
     )
 
 

@@ -17,11 +17,14 @@ from pytest_tripwire.timeline import (
 )
 
 
-def timeline_text(events: Sequence[AnyEvent], *, marked: int = 0, mark: str = "") -> str:
+MARK = "   <-- should not have happened"
+
+
+def timeline_text(events: Sequence[AnyEvent], *, marked: int = 0) -> str:
     """One numbered line for each event, the offending one marked."""
     lines = []
     for event in events:
-        arrow = f"   <-- {mark}" if event.seq == marked else ""
+        arrow = MARK if event.seq == marked else ""
         flag = ">" if event.seq == marked else " "
         lines.append(f"{flag}{event.seq:3} {event.at:6.0f}s  {_line(event)}{arrow}")
     return "\n".join(lines)

@@ -48,7 +48,7 @@ class Timeline:
     def events(self) -> tuple[AnyEvent, ...]:
         """All that has happened so far, in order."""
         with self._lock:
-            return cast(tuple[AnyEvent, ...], tuple(self._events))
+            return cast("tuple[AnyEvent, ...]", tuple(self._events))
 
     def of(self, kind: type[E]) -> tuple[E, ...]:
         """What has happened of one kind, in order."""
@@ -62,8 +62,19 @@ class Timeline:
 
 
 def to_json(events: Sequence[AnyEvent]) -> bytes:
-    """The events as JSON; `from_json` is its inverse."""
-    return _encoder.encode(tuple(events))
+    """The events as JSON; `from_json` is its inverse, but for text that no encoding can hold."""
+    try:
+        return _encoder.encode(tuple(events))
+    except UnicodeEncodeError:
+        return _encoder.encode([_encodable(event) for event in events])
+
+
+def _encodable(event: AnyEvent) -> AnyEvent:
+    """The event with `?` for lone surrogates, which a model can put into the name of a tool."""
+    values = {name: getattr(event, name) for name in event.__struct_fields__}
+    texts = {name: value for name, value in values.items() if type(value) is str}
+    cleaned = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
+    return msgspec.structs.replace(event, **cleaned)
 
 
 def from_json(data: bytes | str) -> tuple[AnyEvent, ...]:

@@ -198,6 +198,9 @@ def test_a_known_rival_that_gave_the_name_up_is_no_clash(sites: Sites, tmp_path:
     info = tmp_path / "pytest_tripwire-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-tripwire\nVersion: 1\n")
+    points = "[pytest11]\nrenamed = strange\n[console_scripts]\ntripwire = strange:main\n"
+    (info / "entry_points.txt").write_text(points)
+    (tmp_path / "strange.py").write_text("")
 
     assert_passed(sites.run(sites.ours, tmp_path, expected=OURS))
 

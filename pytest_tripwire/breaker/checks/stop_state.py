@@ -19,10 +19,15 @@ def stop_state(view: View, proposal: Proposal) -> Finding | None:
     if view.mode is Mode.OPEN or view.stop is None:
         return None
     if view.mode is Mode.STOPPED or proposal.spec.effect is not Effect.READ:
-        return _again(view.stop, Decision.INTERRUPT, _OVER, Mode.STOPPED)
+        return over(view.stop)
     if settles(proposal, view):
         return None
     return _again(view.stop, Decision.REFUSE, _HELD, None)
+
+
+def over(stop: Finding) -> Finding:
+    """What everything is told once the run is stopped, whatever it was stopped by."""
+    return _again(stop, Decision.INTERRUPT, _OVER, Mode.STOPPED)
 
 
 def _again(stop: Finding, decision: Decision, message: str, mode: Mode | None) -> Finding:

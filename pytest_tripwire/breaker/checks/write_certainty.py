@@ -1,13 +1,14 @@
 """A write is not sent while an earlier one of the same resource may have happened.
 
 An unknown write holds its resource through anything that lies between. A confirmed one is a
-duplicate only within its piece of work, and only while nothing else was written to the resource:
-putting a value back, or doing again what the user asks for again, is good work.
+duplicate only within its piece of work, or in a run that learned of it by reconciling, and only
+while nothing else was written to the resource: putting a value back, or doing again what the user
+asks for again, is good work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
 from pytest_tripwire.timeline import Decision, Mode, Reason, WriteEntry, WriteStatus
@@ -30,21 +31,27 @@ def write_certainty(view: View, proposal: Proposal) -> Finding | None:
     if not proposal.spec.mutates:
         return None
     known = view.ledger.of_resource(proposal.intent.resource)
-    entry = in_the_way(known, intent=proposal.intent.digest, epoch=view.epoch)
+    entry = in_the_way(known, intent=proposal.intent.digest, epoch=view.epoch, learned=view.answers)
     return None if entry is None else explain(entry, view, proposal)
 
 
-def in_the_way(known: Sequence[WriteEntry], *, intent: str, epoch: str) -> WriteEntry | None:
-    """The entry that forbids a write of `intent`, given all writes of its resource in order."""
+def in_the_way(
+    known: Sequence[WriteEntry], *, intent: str, epoch: str, learned: Container[str] = ()
+) -> WriteEntry | None:
+    """The entry that forbids a write of `intent`, given all writes of its resource in order.
+    `learned` holds the keys of those that the run found confirmed when it reconciled them."""
     for entry in known:
         if entry.status is WriteStatus.UNKNOWN:
             return entry
     for entry in known:
         if entry.status is WriteStatus.IN_FLIGHT and entry.intent == intent:
             return entry
-    done = [entry for entry in known if entry.status is WriteStatus.CONFIRMED]
-    if done and done[-1].intent == intent and done[-1].epoch == epoch:
-        return done[-1]
+    # The same write under another request id does not excuse a message that is delivered again.
+    for entry in reversed([entry for entry in known if entry.status is WriteStatus.CONFIRMED]):
+        if entry.intent != intent:
+            return None
+        if entry.epoch == epoch or entry.key in learned:
+            return entry
     return None
 
 
