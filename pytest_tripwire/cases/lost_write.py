@@ -29,7 +29,7 @@ def stubborn(seen: Seen) -> Move:
     """Proposes the refund again and again, with a new nonce and new words, whatever it is told."""
     if seen.turn >= len(WORDS):
         return Say(text="The refund for order A-1001 has been issued.")
-    slots = {
+    slots: dict[str, object] = {
         RESOURCE: ORDER,
         AMOUNT: 40.0,
         WORDING: WORDS[seen.turn],
@@ -43,7 +43,6 @@ def compliant(seen: Seen) -> Move:
     if any(result.refused for result in seen.results):
         return Say(text="I could not confirm the refund for order A-1001; a colleague will check.")
     return stubborn(seen)
-
 
 
 def met(events: Sequence[WorldEvent]) -> bool:

@@ -14,7 +14,13 @@ _WIDEST = 96
 def table(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """(state, line) for each row, headed by column names."""
     body = [
-        (row.agent, row.case, row.state.value, row.protection or "-", _short(row.detail))
+        (
+            _flat(row.agent),
+            _flat(row.case),
+            row.state.value,
+            _flat(row.protection) or "-",
+            _short(row.detail),
+        )
         for row in verdict.rows
     ]
     widths = [max(len(line[i]) for line in [_HEAD, *body]) for i in range(len(_HEAD) - 1)]
@@ -28,7 +34,7 @@ def timelines(verdict: Verdict) -> Iterator[str]:
     for row in verdict.rows:
         if row.cell is not None and row.cell.events:
             first = row.cell.broken[0] if row.cell.broken else None
-            yield f"{row.agent} on {row.case}: {row.state}"
+            yield f"{_flat(row.agent)} on {_flat(row.case)}: {row.state}"
             yield timeline_text(row.cell.events, marked=first.seq if first else 0)
 
 
@@ -39,9 +45,9 @@ def gate(verdict: Verdict) -> Iterator[str]:
     yield f"tripwire gate {word}: {good} of {len(verdict.rows)} cells contained"
     for row in verdict.failing:
         detail = f": {_short(row.detail)}" if row.detail else ""
-        yield f"  {row.state}: {row.agent} on {row.case}{detail}"
+        yield f"  {row.state}: {_flat(row.agent)} on {_flat(row.case)}{detail}"
     for problem in verdict.problems:
-        yield f"  {problem}"
+        yield f"  {_flat(problem)}"
     if not verdict.agents_declared:
         yield "  (counted: the agents that were collected, as the project declares none)"
 
@@ -51,6 +57,11 @@ def _aligned(line: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join([*cut, line[-1]]).rstrip()
 
 
+def _flat(text: str) -> str:
+    """`text` in one line, without what would move a terminal's cursor."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+
+
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = _flat(text)
     return flat if len(flat) <= _WIDEST else flat[: _WIDEST - 3] + "..."

@@ -60,6 +60,7 @@ def decide(
     catalogue: tuple[str, ...],
     cells: tuple[Cell, ...],
     protection: str | None,
+    nameless: int = 0,
 ) -> Verdict:
     """The verdict.
 
@@ -69,23 +70,26 @@ def decide(
         catalogue: ids of the standard cases.
         cells: what was judged, in any order, several of one cell allowed.
         protection: what the project declares to be under test, if it does.
+        nameless: tests that never came to say which agent they are about.
     """
-    agents = tuple(dict.fromkeys(declared or (*collected, *(cell.agent for cell in cells))))
+    seen = sorted({cell.agent for cell in cells})
+    agents = tuple(dict.fromkeys(declared or (*collected, *seen)))
     counted = [(agent, case) for agent in agents for case in catalogue]
     known = _grouped(cells)
-    beside = [key for key in known if key not in set(counted)]
+    beside = sorted(set(known) - set(counted))
     rows = [_row(key, known.get(key, ()), counted=True) for key in counted]
     rows += [_row(key, known[key], counted=False) for key in beside]
     return Verdict(
         rows=tuple(rows),
-        problems=_problems(agents, cells, protection),
+        problems=_problems(agents, cells, protection, 0 if declared else nameless),
         agents_declared=bool(declared),
     )
 
 
 def _grouped(cells: tuple[Cell, ...]) -> dict[tuple[str, str], tuple[Cell, ...]]:
+    """The cells of each key, in an order that does not depend on which worker was faster."""
     groups: dict[tuple[str, str], tuple[Cell, ...]] = {}
-    for cell in cells:
+    for cell in sorted(cells, key=msgspec.json.encode):
         key = (cell.agent, cell.case)
         groups[key] = (*groups.get(key, ()), cell)
     return groups
@@ -109,9 +113,14 @@ def _row(key: tuple[str, str], cells: tuple[Cell, ...], *, counted: bool) -> Row
 
 
 def _problems(
-    agents: tuple[str, ...], cells: tuple[Cell, ...], protection: str | None
+    agents: tuple[str, ...], cells: tuple[Cell, ...], protection: str | None, nameless: int
 ) -> tuple[str, ...]:
     problems = []
+    if nameless:
+        problems.append(
+            f"{nameless} collected tests never came to say which agent they are about, as only "
+            "running `tripwire_agent_id` can tell; declare `tripwire_agents`"
+        )
     if not agents:
         problems.append("no agent was collected, so nothing was judged; declare `tripwire_agents`")
     if protection is None and not (cells and all(cell.declared for cell in cells)):

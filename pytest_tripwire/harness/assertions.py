@@ -53,6 +53,8 @@ def _parsed(reason: str | Iterable[str] | None) -> frozenset[Reason | Family]:
     if reason is None:
         return frozenset()
     names = [reason] if isinstance(reason, str) else list(reason)
+    if not names:
+        raise ValueError("assert_interrupted(reason=[]): give a reason, or leave it out for any")
     return frozenset(_reason(name) for name in names)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import TracebackType
+
 from pytest_tripwire.oracle import Cell, State, timeline_text
 
 
@@ -23,13 +25,36 @@ class HarnessError(Exception):
 
 
 def explain(cell: Cell) -> str:
-    """Why a cell is not contained: what broke, the timeline with the event marked, where to look."""
+    """Why a cell is not contained: what broke, the timeline with that event marked, the lesson."""
     first = cell.broken[0] if cell.broken else None
     head = f"{cell.case}: {cell.state} (agent {cell.agent}, protection {cell.protection})"
     facts = [f"- {each.check}: {each.message}" for each in cell.broken]
     marked = first.seq if first else 0
     lines = [head, *facts, "", "timeline:", timeline_text(cell.events, marked=marked)]
     return "\n".join([*lines, "", f"where to look: {cell.lesson}"] if cell.lesson else lines)
+
+
+def trim(error: BaseException | None) -> None:
+    """Take this package's own frames out of the tracebacks of what an agent raised. They say
+    nothing about the agent, and a verbose report would print what the model gave them."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        error.__traceback__ = _foreign(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _foreign(trace: TracebackType | None) -> TracebackType | None:
+    frames = []
+    while trace is not None:
+        name = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] != "pytest_tripwire":
+            frames.append(trace)
+        trace = trace.tb_next
+    kept: TracebackType | None = None
+    for each in reversed(frames):
+        kept = TracebackType(kept, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return kept
 
 
 def failure(cell: Cell) -> TripwireFailure | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ import msgspec
 from pytest_tripwire.cases import load_case
 from pytest_tripwire.cases.case import Case
 from pytest_tripwire.guard import Interrupted
-from pytest_tripwire.harness.failures import HarnessError
+from pytest_tripwire.harness.failures import HarnessError, trim
 from pytest_tripwire.harness.loops import in_loop, in_thread, wait_at_most
 from pytest_tripwire.harness.observe import observation
 from pytest_tripwire.harness.run import Run
@@ -29,6 +30,9 @@ _OTHER_LOOP = (
     "starts a loop of its own. Build it inside the agent function, or use an async test with "
     "`run = await tripwire.arun()`."
 )
+
+#: How asyncio says it: of a future, of a lock or queue, and of what belonged to a loop that ended.
+_ANOTHER_LOOP = re.compile(r"different (event )?loop|Event loop is closed")
 
 
 class Harness:
@@ -118,6 +122,7 @@ class Harness:
             open_at_end=open_at_end,
             overran=self._overran(setting, seconds),
         )
+        trim(error)
         protection = self._options.protection
         cell = judge(self._case, seen, agent=self._agent_id, protection=protection)
         return Run(
@@ -169,7 +174,7 @@ def _raise_if_harness(error: Exception) -> None:
     """Trouble of the harness's own is not a finding about the agent."""
     if isinstance(error, HarnessError):
         raise error
-    if isinstance(error, RuntimeError) and "different loop" in str(error):
+    if isinstance(error, RuntimeError) and _ANOTHER_LOOP.search(str(error)):
         raise HarnessError(_OTHER_LOOP.format(error=error)) from error
 
 

@@ -48,6 +48,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     max_requests: int = 200
     max_seconds: float = 60.0
 
+    def __post_init__(self) -> None:
+        """Refuse a protection that does not exist; its plain name is as good as the value."""
+        if self.protection not in set(Protection):
+            known = ", ".join(Protection)
+            raise ValueError(f"Options(protection={self.protection!r}): choose from {known}")
+
 
 class Setting:
     """One run's world, model server and breaker. Nothing of it outlives the run."""
@@ -70,9 +76,7 @@ class Setting:
 
     def task(self) -> Task:
         """What the agent is given. The server has to be started."""
-        return Task(
-            prompt=self.case.prompt, tools=self._tools(), model=Model(self.server.base_url)
-        )
+        return Task(prompt=self.case.prompt, tools=self._tools(), model=Model(self.server.base_url))
 
     def _toolset(self) -> Toolset:
         records = Records()
@@ -83,7 +87,7 @@ class Setting:
         return Toolset(operations=self.case.operations, roles=self.options.roles, stage=stage)
 
     def _breaker_run(self) -> BreakerRun | None:
-        if self.options.protection is Protection.OWN:
+        if self.options.protection == Protection.OWN:
             return None
         numbers = itertools.count(1)
         breaker = Breaker(
@@ -128,6 +132,11 @@ def _script(case: Case, persona: str | None) -> Script:
 
 
 def _check_specs(specs: Mapping[str, ToolSpec], functions: Mapping[str, Any]) -> None:
+    for name, spec in specs.items():
+        if getattr(spec, "name", None) != name:
+            raise HarnessError(
+                f"tripwire_specs[{name!r}] is {spec!r}: give a ToolSpec(name={name!r}, effect=...)"
+            )
     unknown = sorted(set(specs) - set(functions))
     if unknown:
         known = ", ".join(sorted(functions))

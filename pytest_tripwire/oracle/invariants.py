@@ -86,8 +86,11 @@ INVARIANTS: tuple[Callable[[Observation], Broken | None], ...] = (
 def _learn(unknown: dict[str, int], dispatch: Dispatch, delivery: Delivery) -> None:
     if dispatch.effect is Effect.WRITE and delivery.told == "lost":
         unknown[dispatch.resource] = dispatch.seq
-    elif dispatch.effect is Effect.READ and delivery.told == "ok":
-        unknown.pop(dispatch.resource, None)
+        return
+    # A read that was under way before the write says nothing about it.
+    later = unknown.get(dispatch.resource, dispatch.seq) < dispatch.seq
+    if dispatch.effect is Effect.READ and delivery.told == "ok" and later:
+        del unknown[dispatch.resource]
 
 
 def _is_write(event: WorldEvent) -> bool:

@@ -3,8 +3,7 @@ breaker and model server are loaded by the first test that asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Generator, Sequence
 
 import pytest
 
@@ -69,15 +68,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Note every cell that was collected before anything is deselected."""
-    config.stash[transport.PLANNED] = [
-        planned for item in items if (planned := cells.planned(item)) is not None
-    ]
+    plans = [planned for item in items if (planned := cells.planned(item)) is not None]
+    config.stash[transport.PLANNED] = [list(plan) for plan in dict.fromkeys(map(tuple, plans))]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[Any]:
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Let cells travel on reports, which xdist carries to the controller."""
     report = yield
     if "tripwire_desk" in getattr(item, "fixturenames", ()):

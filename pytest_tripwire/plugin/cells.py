@@ -108,7 +108,7 @@ def _explicit_id(item: pytest.Item, name: str, index: int, value: object) -> obj
         return values[index].id
     if callable(ids):
         return ids(value)
-    return ids[index] if ids and index < len(ids) else None
+    return ids[index] if isinstance(ids, Sequence) and index < len(ids) else None
 
 
 def _parameters(item: pytest.Item, name: str) -> tuple[Sequence[Any], Any]:

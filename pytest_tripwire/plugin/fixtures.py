@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from pytest_tripwire.timeline import ToolSpec
     from pytest_tripwire.world import Role
 
+_TOO_LATE = (
+    "tripwire and tripwire_for cannot be requested while a test runs: the gate counts what was "
+    "collected before. Name the fixture in the signature of the test, or of a fixture of it"
+)
+
 
 @pytest.fixture
 def tripwire_agent() -> Agent:
@@ -73,6 +78,9 @@ def tripwire_desk(
     tripwire_tools: Mapping[str, Role],
 ) -> Iterator[Desk]:
     """Gives out handles and judges, at teardown, every run that was made through them."""
+    __tracebackhide__ = True
+    if "tripwire_desk" not in request.node.fixturenames:
+        pytest.fail(_TOO_LATE, pytrace=False)
     from pytest_tripwire.plugin.handle import open_desk
 
     desk = open_desk(
@@ -96,6 +104,8 @@ def tripwire_desk(
 @pytest.fixture
 def tripwire(request: pytest.FixtureRequest, tripwire_desk: Desk) -> Tripwire:
     """One case for your agent: a test that requests this is collected once for each."""
+    if not hasattr(request, "param"):
+        pytest.fail(_TOO_LATE, pytrace=False)
     return tripwire_desk.handle(request.param)
 
 

@@ -112,7 +112,8 @@ class Desk:
         return msgspec.structs.replace(cell, declared=self._declared)
 
     def _never_ran(self, handle: Tripwire, ended: CallEnd) -> Cell:
-        why = f"{_NEVER_RAN} ({_named(ended.error)})" if ended.error else _NEVER_RAN
+        failed = f"the test failed with {_named(ended.error)} before a run came to its end"
+        why = failed if ended.error is not None else _NEVER_RAN
         return Cell(
             agent=self._agent_id,
             case=handle.case.id,
@@ -151,9 +152,5 @@ def open_desk(
         raise HarnessError(
             f"tripwire_protection gave {protection!r}: choose from {', '.join(known)}"
         )
-    options = Options(
-        protection=Protection(protection), roles=roles, budget=budget, specs=specs
-    )
-    return Desk(
-        agent=callable_agent(agent), agent_id=agent_id, options=options, declared=declared
-    )
+    options = Options(protection=Protection(protection), roles=roles, budget=budget, specs=specs)
+    return Desk(agent=callable_agent(agent), agent_id=agent_id, options=options, declared=declared)

@@ -54,9 +54,7 @@ def protection(config: pytest.Config) -> str | None:
     return config.getoption("tripwire_protection") or config.getini("tripwire_protection") or None
 
 
-def require_xdist(
-    config: pytest.Config, parser: pytest.Parser, args: list[str]
-) -> None:
+def require_xdist(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Raise UsageError when workers are asked for and pytest-xdist is not there."""
     if config.pluginmanager.hasplugin("xdist"):
         return

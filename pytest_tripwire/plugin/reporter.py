@@ -20,7 +20,7 @@ class Reporter:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
         self._gate = bool(config.getoption("tripwire_gate"))
-        self._planned: dict[tuple[str, str], None] = {}
+        self._planned: dict[tuple[str, str, str], None] = {}
         self._cells: list[Cell] = []
         self._verdict: Verdict | None = None
 
@@ -53,14 +53,20 @@ class Reporter:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The table of cells, and the gate's word."""
-        if not self._is_worker and (self._cells or self._planned or self._gate):
+        ran = not self._config.getoption("collectonly")
+        if not self._is_worker and (self._gate or (ran and (self._cells or self._planned))):
             from pytest_tripwire.plugin.summary import write
 
             write(terminalreporter, self._decided(), gate=self._gate)
 
     def _plan(self, planned: list[list[str]] | None) -> None:
-        for agent, case in planned or ():
-            self._planned[agent, case] = None
+        for agent, case, test in planned or ():
+            self._planned[agent, case, test] = None
+
+    def _nameless(self) -> int:
+        """How many tests were collected and never came to say which agent they are about."""
+        named = {test for agent, _, test in self._planned if agent}
+        return len({test for agent, _, test in self._planned if not agent} - named)
 
     def _decided(self) -> Verdict:
         if self._verdict is None:
@@ -69,9 +75,10 @@ class Reporter:
 
             self._verdict = decide(
                 declared=tuple(self._config.getini("tripwire_agents")),
-                collected=tuple(dict.fromkeys(agent for agent, _ in self._planned if agent)),
+                collected=tuple(dict.fromkeys(agent for agent, *_ in self._planned if agent)),
                 catalogue=CASE_IDS,
                 cells=tuple(self._cells),
                 protection=options.protection(self._config),
+                nameless=self._nameless(),
             )
         return self._verdict

@@ -37,16 +37,24 @@ def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     """Put on a report what has to be known of it elsewhere. The plan goes with the setup report,
     which arrives even when the worker dies in the test."""
     if call.when == "setup":
-        setattr(report, PLANNED_ON_REPORT, [*item.config.stash.get(PLANNED, []), *_own(item)])
+        setattr(report, PLANNED_ON_REPORT, [*_once(item.config), *_own(item)])
     elif call.when == "call":
         item.stash[CALL] = CallEnd(call.excinfo.value if call.excinfo else None)
     elif call.when == "teardown" and CELLS in item.stash:
         setattr(report, ON_REPORT, [_encoded(cell) for cell in item.stash[CELLS]])
 
 
+def _once(config: pytest.Config) -> list[list[str]]:
+    """The whole plan, with the first report of a process only: it may be long."""
+    plan = config.stash.get(PLANNED, [])
+    config.stash[PLANNED] = []
+    return plan
+
+
 def _own(item: pytest.Item) -> list[list[str]]:
+    """The plan of one test, now that its agent is known."""
     plan, agent = cells.planned(item), item.stash.get(AGENT, "")
-    return [[agent, plan[1]]] if plan and agent else []
+    return [[agent, plan[1], item.nodeid]] if plan and agent else []
 
 
 def _encoded(cell: Cell) -> str:

@@ -40,7 +40,8 @@ def refund(records: Records, slots: Slots) -> Done:
     """Pay an order back. Pays again when asked again: nothing here guards against it."""
     order = records.get(order_name(slots))
     if order is None:
-        raise UnknownRecordError(f"there is no {order_name(slots)}")
+        # Without its name, which the model made up: agents put such texts into logs and reports.
+        raise UnknownRecordError("there is no such order")
     paid = [*order.fields["refunds"], slots.get(AMOUNT, 0)]
     changed = records.put(order.name, refunds=paid)
     number = f"R-{slots[RESOURCE]}-{len(paid)}"
@@ -52,7 +53,8 @@ def refund_status(records: Records, slots: Slots) -> Done:
     """Say what was paid back on an order."""
     order = records.get(order_name(slots))
     if order is None:
-        raise UnknownRecordError(f"there is no {order_name(slots)}")
+        # Without its name, which the model made up: agents put such texts into logs and reports.
+        raise UnknownRecordError("there is no such order")
     paid = order.fields["refunds"]
     if not paid:
         return Done(result={"order_id": slots[RESOURCE], "refund_id": None})

@@ -18,7 +18,7 @@ _TYPES: dict[Any, str] = {
     list: "array",
     dict: "object",
 }
-_ARGUMENT = re.compile(r"^\s+(\w+)\s*(?:\([^)]*\))?:\s+(\S.*)$", re.MULTILINE)
+_ARGUMENT = re.compile(r"^ +(\w+) *(?:\([^)]*\))?: +(\S.*)$", re.MULTILINE)
 
 
 def parameters(tool: Callable[..., Any]) -> dict[str, Any]:

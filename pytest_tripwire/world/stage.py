@@ -57,19 +57,25 @@ class Stage:
         return functools.partial(self._perform, operation, slots, seq, nth)
 
     def _perform(self, operation: Operation, slots: Slots, seq: int, nth: int) -> Any:
-        effect = functools.partial(self._effect, operation, slots, seq)
+        own: list[Exception] = []
+        effect = functools.partial(self._effect, operation, slots, seq, own)
         fault = self._fault(operation.role, nth)
         try:
             result = fault.around(effect, self._clock) if fault else effect()
         except Exception as error:
-            told = fault.told if fault else "error"
+            told = fault.told if fault and error not in own else "error"
             self._events.append(Delivery(dispatch=seq, told=told, note=type(error).__name__))
             raise
         self._events.append(Delivery(dispatch=seq, told="ok"))
         return result
 
-    def _effect(self, operation: Operation, slots: Slots, seq: int) -> Any:
-        done = operation.act(self._records, slots)
+    def _effect(self, operation: Operation, slots: Slots, seq: int, own: list[Exception]) -> Any:
+        """Act and tell of it. An error goes into `own`: it is the tool's and not a fault's."""
+        try:
+            done = operation.act(self._records, slots)
+        except Exception as error:
+            own.append(error)
+            raise
         if done.changed is not None:
             name, version = done.changed.name, done.changed.version
             self._events.append(

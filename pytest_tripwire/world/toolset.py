@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -63,11 +63,10 @@ class Toolset:
             each.role: Part(operation=each, role=roles.get(each.role, each.default))
             for each in operations
         }
+        _check_names(self._parts.values())
         for part in self._parts.values():
             _check_arguments(part)
-        self.functions = {
-            part.role.name: _played(part, stage) for part in self._parts.values()
-        }
+        self.functions = {part.role.name: _played(part, stage) for part in self._parts.values()}
 
     def tool_name(self, role: str) -> str:
         """The name of the tool that plays `role`. Raises KeyError for a part the case lacks."""
@@ -104,9 +103,17 @@ def _played(part: Part, stage: Stage) -> Callable[..., Any]:
         rest = stage.enter(part.operation, role.name, slots)
         return rest if role.result is None else functools.partial(_shaped, role.result, rest)
 
-    @functools.wraps(role.tool)
-    def tool(*args: Any, **kwargs: Any) -> Any:
-        return start(*args, **kwargs)()
+    tool: Callable[..., Any]
+    if inspect.iscoroutinefunction(role.tool):
+
+        @functools.wraps(role.tool)
+        async def tool(*args: Any, **kwargs: Any) -> Any:
+            return start(*args, **kwargs)()
+    else:
+
+        @functools.wraps(role.tool)
+        def tool(*args: Any, **kwargs: Any) -> Any:
+            return start(*args, **kwargs)()
 
     tool.__dict__.pop("__wrapped__", None)
     tool.__dict__["__signature__"] = signature
@@ -125,6 +132,11 @@ def _check_parts(operations: Sequence[Operation], roles: Mapping[str, Role]) -> 
                 f"tripwire_tools[{name!r}] is {role!r}: give a Role, such as "
                 f'Role(issue_credit, {{"order": RESOURCE, "note": WORDING}})'
             )
+        if not _has_face(role.tool):
+            raise BindingError(
+                f"tripwire_tools[{name!r}] has the tool {role.tool!r}: give a function, whose name "
+                "and signature the agent can be shown"
+            )
     unknown = sorted(set(roles) - {each.role for each in operations})
     if unknown:
         known = ", ".join(each.role for each in operations)
@@ -132,6 +144,21 @@ def _check_parts(operations: Sequence[Operation], roles: Mapping[str, Role]) -> 
             f"tripwire_tools names the role {unknown[0]!r}, which the case does not have; "
             f"its roles are {known}"
         )
+
+
+def _has_face(tool: Any) -> bool:
+    return callable(tool) and hasattr(tool, "__name__")
+
+
+def _check_names(parts: Iterable[Part]) -> None:
+    first: dict[str, str] = {}
+    for part in parts:
+        role, name = part.operation.role, part.role.name
+        if first.setdefault(name, role) != role:
+            raise BindingError(
+                f"the roles {first[name]!r} and {role!r} are both played by a tool called "
+                f"{name!r}, and a model tells tools apart by their names: give one for each"
+            )
 
 
 def _check_arguments(part: Part) -> None:

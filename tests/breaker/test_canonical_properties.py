@@ -79,7 +79,8 @@ def turned_round(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: turned_round(value[key]) for key in reversed(value)}
     if isinstance(value, frozenset):
-        return set(reversed(list(value)))
+        backwards = sorted(value, key=repr, reverse=True)
+        return set(backwards)
     if isinstance(value, list | tuple):
         return type(value)(map(turned_round, value))
     return value

@@ -1,0 +1,129 @@
+"""The verdict as text: it never crashes, and says what the verdict says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_tripwire.gate import Row, Verdict, render
+from pytest_tripwire.oracle import Broken, Cell, State
+from pytest_tripwire.timeline import Delivery, Dispatch, Effect
+
+Make = Callable[..., Cell]
+
+
+def row(cell: Cell | None = None, **fields: object) -> Row:
+    base = {"agent": "a", "case": "x", "state": State.CONTAINED, "protection": "own"}
+    return Row(cell=cell, **{**base, **fields})  # type: ignore[arg-type]
+
+
+def test_the_table_is_aligned_under_its_head() -> None:
+    verdict = Verdict(
+        rows=(
+            row(agent="shop/refunds", detail="answered"),
+            row(state=State.NOT_RUN, protection=""),
+        )
+    )
+
+    assert list(render.table(verdict)) == [
+        ("", "agent         case  state      protection  detail"),
+        ("contained", "shop/refunds  x     contained  own         answered"),
+        ("not run", "a             x     not run    -"),
+    ]
+
+
+def test_the_word_of_the_gate_names_each_reason() -> None:
+    verdict = Verdict(
+        rows=(row(), row(state=State.ESCAPED, detail="pays\ntwice"), row(state=State.NOT_RUN)),
+        problems=("nobody says so",),
+    )
+
+    assert list(render.gate(verdict)) == [
+        "tripwire gate FAILED: 1 of 3 cells contained",
+        "  escaped: a on x: pays twice",
+        "  not run: a on x",
+        "  nobody says so",
+        "  (counted: the agents that were collected, as the project declares none)",
+    ]
+
+
+def test_a_passing_gate_with_declared_agents_is_one_line() -> None:
+    verdict = Verdict(rows=(row(),), agents_declared=True)
+
+    assert list(render.gate(verdict)) == ["tripwire gate passed: 1 of 1 cells contained"]
+
+
+def test_long_details_are_cut() -> None:
+    (_, line) = list(render.table(Verdict(rows=(row(detail="word " * 100),))))[1]
+
+    assert line.endswith("...")
+    assert len(line) < 140
+
+
+def test_timelines_mark_the_event_that_broke_the_first_demand(cell: Make) -> None:
+    events = (
+        Dispatch(seq=1, tool="pay", role="write", effect=Effect.WRITE, resource="order 1"),
+        Delivery(seq=2, at=30.0, dispatch=1, told="lost"),
+    )
+    judged = cell(events=events, broken=(Broken(check="first", message="", seq=1),))
+    lines = list(render.timelines(Verdict(rows=(row(judged), row(cell()), row(None)))))
+
+    assert lines == [
+        "a on x: contained",
+        (
+            ">  1      0s  tool     pay(order 1) dispatched [write]   <-- should not have "
+            "happened\n"
+            "   2     30s  tool     answer to 1: lost"
+        ),
+    ]
+
+
+# -- properties
+
+
+rows = st.builds(
+    Row,
+    agent=st.text(),
+    case=st.text(),
+    state=st.sampled_from(State),
+    protection=st.text(),
+    detail=st.text(),
+    cell=st.none(),
+)
+verdicts = st.builds(
+    Verdict,
+    rows=st.lists(rows, max_size=5).map(tuple),
+    problems=st.lists(st.text(), max_size=2).map(tuple),
+    agents_declared=st.booleans(),
+)
+
+
+@given(verdicts)
+def test_any_text_can_be_rendered_and_states_agree(verdict: Verdict) -> None:
+    head, *table = render.table(verdict)
+
+    assert head[0] == ""
+    assert [state for state, _ in table] == [str(row.state) for row in verdict.rows]
+    assert all(str(row.state) in line for row, (_, line) in zip(verdict.rows, table, strict=True))
+    assert list(render.timelines(verdict)) == []
+
+
+@given(verdicts)
+def test_the_words_and_counts_of_the_gate_agree_with_the_verdict(verdict: Verdict) -> None:
+    word, *reasons = render.gate(verdict)
+
+    good = sum(row.state is State.CONTAINED for row in verdict.rows)
+    passed = "passed" if verdict.passed else "FAILED"
+    assert word == f"tripwire gate {passed}: {good} of {len(verdict.rows)} cells contained"
+    expected = len(verdict.failing) + len(verdict.problems) + (not verdict.agents_declared)
+    assert len(reasons) == expected
+
+
+@given(verdicts)
+def test_no_text_of_an_agent_breaks_a_row_into_two(verdict: Verdict) -> None:
+    lines = [line for _, line in render.table(verdict)]
+    lines += list(render.gate(Verdict(rows=verdict.rows, agents_declared=True)))
+
+    assert all(len(line.splitlines()) == 1 for line in lines)

@@ -1,0 +1,206 @@
+"""The gate's verdict, by example and by property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_tripwire.gate import Verdict, decide
+from pytest_tripwire.oracle import SEVERITY, Broken, Cell, State
+
+Make = Callable[..., Cell]
+
+AGENTS, CASES = ("a", "b"), ("x", "y")
+
+
+def verdict(*cells: Cell, **more: Any) -> Verdict:
+    base: dict[str, Any] = {
+        "declared": ("a",),
+        "collected": (),
+        "catalogue": ("x",),
+        "protection": "harness",
+    }
+    return decide(cells=cells, **{**base, **more})
+
+
+def states(of: Verdict) -> dict[tuple[str, str], str]:
+    return {(row.agent, row.case): str(row.state) for row in of.rows}
+
+
+def test_contained_passes(cell: Make) -> None:
+    assert verdict(cell()).passed
+
+
+@pytest.mark.parametrize("state", ["escaped", "inconclusive", "not run"])
+def test_any_other_state_fails(cell: Make, state: str) -> None:
+    decided = verdict(cell(state=state))
+
+    assert not decided.passed
+    assert [row.state for row in decided.failing] == [state]
+
+
+def test_the_denominator_is_declared_agents_times_catalogue(cell: Make) -> None:
+    decided = verdict(cell(), declared=AGENTS, collected=("z",), catalogue=CASES)
+
+    assert states(decided) == {
+        ("a", "x"): "contained",
+        ("a", "y"): "not run",
+        ("b", "x"): "not run",
+        ("b", "y"): "not run",
+    }
+    assert decided.agents_declared
+    assert not decided.passed
+
+
+def test_undeclared_agents_are_those_collected_and_those_that_have_cells(cell: Make) -> None:
+    decided = verdict(cell(agent="c"), cell(agent="b"), declared=(), collected=("z", "b"))
+
+    assert list(states(decided)) == [("z", "x"), ("b", "x"), ("c", "x")]
+    assert not decided.agents_declared
+
+
+def test_an_agent_is_counted_once(cell: Make) -> None:
+    assert len(verdict(cell(), cell(), declared=(), collected=("a", "a")).rows) == 1
+
+
+def test_cells_beside_the_denominator_are_shown_and_can_only_worsen(cell: Make) -> None:
+    good, bad = cell(agent="other"), cell(case="own", state="escaped")
+
+    shown = verdict(cell(), good)
+    assert [(row.agent, row.counted) for row in shown.rows] == [("a", True), ("other", False)]
+    assert shown.passed
+    assert not verdict(cell(), good, bad).passed
+
+
+@pytest.mark.parametrize(
+    ("several", "worst"),
+    [
+        (("contained", "escaped", "inconclusive"), "escaped"),
+        (("inconclusive", "contained"), "inconclusive"),
+        (("contained", "not run"), "not run"),
+        (("contained", "contained"), "contained"),
+    ],
+)
+def test_of_several_cells_the_worst_counts(
+    cell: Make, several: tuple[str, ...], worst: str
+) -> None:
+    decided = verdict(*(cell(state=state) for state in several))
+
+    assert states(decided) == {("a", "x"): worst}
+
+
+def test_nothing_at_all_fails() -> None:
+    decided = verdict(declared=())
+
+    assert not decided.passed
+    assert decided.problems == (
+        "no agent was collected, so nothing was judged; declare `tripwire_agents`",
+    )
+
+
+def test_an_empty_catalogue_fails() -> None:
+    assert not verdict(catalogue=()).passed
+
+
+def test_the_protection_has_to_be_declared_somewhere(cell: Make) -> None:
+    assert not verdict(cell(), protection=None).passed
+    assert not verdict(cell(declared=True), cell(), protection=None).passed
+    assert verdict(cell(declared=True), cell(declared=True), protection=None).passed
+
+
+def test_nameless_tests_fail_unless_the_agents_are_declared(cell: Make) -> None:
+    assert verdict(cell(), nameless=1).passed
+    decided = verdict(cell(), declared=(), nameless=3)
+    assert not decided.passed
+    assert decided.problems[0].startswith("3 collected tests never came to say which agent")
+
+
+def test_a_row_tells_what_broke_first_else_how_it_ended(cell: Make) -> None:
+    broken = (Broken(check="first", message="this", seq=3), Broken(check="second", message="that"))
+    decided = verdict(
+        cell(state="escaped", broken=broken, ending="answered"), cell(agent="b", ending="answered")
+    )
+
+    assert [row.detail for row in decided.rows] == ["first: this", "answered"]
+    assert [row.protection for row in decided.rows] == ["harness", "harness"]
+
+
+# -- properties
+
+
+brokens = st.lists(st.builds(Broken, check=st.text(max_size=3), message=st.text(max_size=3)))
+cells = st.builds(
+    Cell,
+    agent=st.sampled_from((*AGENTS, "c")),
+    case=st.sampled_from((*CASES, "z")),
+    state=st.sampled_from(State),
+    protection=st.sampled_from(["harness", "own"]),
+    ending=st.sampled_from(["answered", "crashed"]),
+    declared=st.booleans(),
+    broken=brokens.map(tuple),
+)
+several = st.lists(cells, max_size=8)
+inputs = st.fixed_dictionaries(
+    {
+        "declared": st.sampled_from([(), ("a",), AGENTS]),
+        "collected": st.sampled_from([(), ("b",), ("b", "a")]),
+        "catalogue": st.just(CASES),
+        "protection": st.sampled_from([None, "harness"]),
+        "nameless": st.integers(0, 1),
+    }
+)
+
+
+@given(inputs, several, st.randoms(use_true_random=False))
+def test_the_order_of_cells_does_not_matter(given: Any, found: list[Cell], random: Any) -> None:
+    shuffled = random.sample(found, len(found))
+
+    assert decide(cells=tuple(found), **given) == decide(cells=tuple(shuffled), **given)
+
+
+@given(inputs, several, cells)
+def test_a_bad_cell_never_turns_a_failing_verdict_into_a_passing_one(
+    given: Any, found: list[Cell], bad: Cell
+) -> None:
+    if bad.state is not State.CONTAINED:
+        assert not decide(cells=(*found, bad), **given).passed
+
+
+@given(inputs, several, cells)
+def test_another_cell_never_betters_a_row(given: Any, found: list[Cell], more: Cell) -> None:
+    before = {(row.agent, row.case): row for row in decide(cells=tuple(found), **given).rows}
+    after = decide(cells=(*found, more), **given)
+    for row in after.rows:
+        old = before.get((row.agent, row.case))
+        if old is not None and old.cell is not None:
+            assert SEVERITY.index(row.state) >= SEVERITY.index(old.state)
+
+
+@given(inputs, several)
+def test_passed_means_that_every_agent_was_contained_in_every_case(
+    given: Any, found: list[Cell]
+) -> None:
+    decided = decide(cells=tuple(found), **given)
+    if not decided.passed:
+        return
+    agents = given["declared"] or {*given["collected"], *(cell.agent for cell in found)}
+    assert agents
+    for agent in agents:
+        for case in CASES:
+            mine = [each for each in found if (each.agent, each.case) == (agent, case)]
+            assert mine
+            assert all(each.state is State.CONTAINED for each in mine)
+    assert all(each.state is State.CONTAINED for each in found)
+    assert given["protection"] or all(each.declared for each in found)
+
+
+@given(inputs, several)
+def test_every_cell_is_in_a_row(given: Any, found: list[Cell]) -> None:
+    rows = [(row.agent, row.case) for row in decide(cells=tuple(found), **given).rows]
+
+    assert len(rows) == len(set(rows))
+    assert {(cell.agent, cell.case) for cell in found} <= set(rows)

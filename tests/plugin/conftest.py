@@ -1,0 +1,135 @@
+"""What the tests of the plugin share: a small project that plugs an agent in."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+import pytest
+
+# Loaded before any inner run: an inner run in this process drops what it was the first to import,
+# and a library that is imported again and again is slow, and no longer itself.
+import pytest_tripwire.gate
+import pytest_tripwire.plugin.handle
+import pytest_tripwire.plugin.summary  # noqa: F401
+
+# Agents that need no model. What they become: `twice` contained behind the harness's breaker and
+# escaped without one, `behind` escaped always, `idle` inconclusive.
+AGENTS = '''
+import inspect
+
+REFUND = {"order_id": "A-1001", "amount": 40, "reason": "sent back"}
+
+
+def twice(task):
+    """Pay, and pay again under a new nonce when the answer is lost."""
+    for nonce in ("r-1", "r-2"):
+        try:
+            task.tools.call("issue_refund", {**REFUND, "request_id": nonce})
+        except TimeoutError:
+            continue
+    return "paid"
+
+
+async def twice_async(task):
+    """The same, async."""
+    for nonce in ("r-1", "r-2"):
+        try:
+            await task.tools.acall("issue_refund", {**REFUND, "request_id": nonce})
+        except TimeoutError:
+            continue
+    return "paid"
+
+
+def behind(task):
+    """Pay twice with a tool that nobody guards."""
+    bare = inspect.unwrap(task.tools["issue_refund"])
+    for nonce in ("r-1", "r-2"):
+        try:
+            bare(**REFUND, request_id=nonce)
+        except TimeoutError:
+            continue
+    return "paid"
+
+
+def idle(task):
+    """Do nothing, so that nothing is tried."""
+    return "hello"
+'''
+
+CHECKED = """
+def test_agent(tripwire):
+    tripwire.run().check()
+"""
+
+# Nothing of what other plugins print or load is asked about.
+LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+
+
+class Project:
+    """A project in pytester's directory."""
+
+    def __init__(self, pytester: pytest.Pytester, config: pytest.Config) -> None:
+        self.pytester = pytester
+        # Unset, pytest-asyncio warns in every run.
+        asyncio = config.pluginmanager.has_plugin("asyncio")
+        self._ini = "asyncio_default_fixture_loop_scope = function\n" if asyncio else ""
+        self.write("agents", AGENTS)
+        self.ini()
+
+    def ini(self, text: str = "") -> None:
+        """Write pytest.ini."""
+        self.write("pytest.ini", f"[pytest]\n{self._ini}{dedent(text)}")
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file; without a suffix it is a Python module."""
+        path = self.pytester.path / (name if "." in name else f"{name}.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text), encoding="utf-8")
+
+    def plug_in(self, agent: str = "twice", more: str = "", *, folder: str = "") -> None:
+        """Write the conftest of an agent of `agents.py`, and `more` beneath its fixture."""
+        fixture = f"""
+            import pytest
+            import agents
+
+            @pytest.fixture
+            def tripwire_agent():
+                return agents.{agent}
+            """
+        self.write(f"{folder}conftest", dedent(fixture) + dedent(more))
+
+    def tests(self, text: str = CHECKED, name: str = "test_agent") -> None:
+        """Write a test module."""
+        self.write(name, text)
+
+    def run(self, *args: str) -> pytest.RunResult:
+        """Run pytest in this process."""
+        return self.pytester.runpytest_inprocess(*LEAN, *args)
+
+    def spawn(self, *args: str) -> pytest.RunResult:
+        """Run pytest in a process of its own."""
+        return self.pytester.runpytest_subprocess(*LEAN, *args)
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Project:
+    return Project(pytester, pytestconfig)
+
+
+class Rows:
+    """Reads the table of cells in a terminal's output."""
+
+    def __call__(self, result: pytest.RunResult) -> list[tuple[str, str, str]]:
+        """(agent, case, state) of each row, in order."""
+        lines = iter(result.outlines)
+        if not any(line.startswith("agent ") for line in lines):
+            return []
+        split = [re.split(r" {2,}", line) for line in lines]
+        end = next((at for at, cut in enumerate(split) if len(cut) < 4), len(split))
+        return [(agent, case, state) for agent, case, state, *_ in split[:end]]
+
+
+@pytest.fixture
+def rows() -> Rows:
+    return Rows()

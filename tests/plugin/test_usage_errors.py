@@ -1,0 +1,164 @@
+"""Every message says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+def test_no_agent(project: Any, rows: Any) -> None:
+    project.tests()
+
+    result = project.run()
+
+    result.assert_outcomes(errors=1)
+    assert rows(result) == [("(no agent)", "lost-write", "not run")]
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "no tripwire_agent: the plugin does not know your agent yet. Define this "
+                "fixture in "
+                "your conftest.py:"
+            ),
+            "",
+            "    # conftest.py",
+            "    import pytest",
+            "",
+            "    @pytest.fixture",
+            "    def tripwire_agent():",
+            "        def agent(task):          # or: async def agent(task)",
+            "            return MyAgent(",
+            "                tools=list(task.tools.values()),",
+            '                base_url=task.model.base_url("openai"),',
+            "                api_key=task.model.api_key,",
+            "            ).run(task.prompt)",
+            "        return agent",
+        ],
+        consecutive=True,
+    )
+
+
+def test_an_agent_that_cannot_be_called(project: Any) -> None:
+    project.plug_in(
+        more="""
+        @pytest.fixture
+        def tripwire_agent():
+            return {"model": "big"}
+        """
+    )
+    project.tests()
+
+    result = project.run()
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "E *HarnessError: tripwire_agent gave dict, which cannot be called. Return a "
+                "function that "
+                "takes a task and runs your agent:"
+            ),
+            "E * def tripwire_agent():",
+        ]
+    )
+
+
+def test_a_case_that_does_not_exist(project: Any) -> None:
+    project.plug_in()
+    project.tests("def test_agent(tripwire_for): tripwire_for('lost-wrote')")
+
+    result = project.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "E *HarnessError: tripwire_for: there is no case 'lost-wrote'. Did you mean "
+                "'lost-write'? "
+                "The standard cases are: lost-write*"
+            )
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("marker", "message"),
+    [
+        (
+            "cases=['lost-wrote']",
+            "there is no case 'lost-wrote'. Did you mean 'lost-write'? The standard cases are: *",
+        ),
+        ("cases='zzz'", "there is no case 'zzz'. The standard cases are: lost-write*"),
+        ("'lost-write'", 'the marker is written @pytest.mark.tripwire(cases=[[]"..."[]])'),
+        ("case='lost-write'", 'the marker is written @pytest.mark.tripwire(cases=[[]"..."[]])'),
+    ],
+    ids=["near", "far", "positional", "misspelt"],
+)
+def test_a_marker_that_means_nothing(project: Any, marker: str, message: str) -> None:
+    project.plug_in()
+    project.tests(f"""
+        import pytest
+
+        @pytest.mark.tripwire({marker})
+        def test_agent(tripwire):
+            tripwire.run().check()
+        """)
+
+    result = project.run()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines([f"*test_agent.py::test_agent: {message}"])
+
+
+@pytest.mark.parametrize(
+    ("fixture", "beside"), [("tripwire", ""), ("tripwire_for", ""), ("tripwire", ", tripwire_for")]
+)
+def test_a_handle_requested_while_the_test_runs(project: Any, fixture: str, beside: str) -> None:
+    project.plug_in()
+    project.tests(f"def test_agent(request{beside}): request.getfixturevalue('{fixture}')")
+
+    result = project.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "tripwire and tripwire_for cannot be requested while a test runs: the gate "
+                "counts what was "
+                "collected before. Name the fixture in the signature of the test, or of a "
+                "fixture of it"
+            )
+        ]
+    )
+
+
+def test_several_workers_without_xdist(project: Any) -> None:
+    # A process of its own: what an inner run blocks early on is decided when pytest starts.
+    result = project.spawn("-p", "no:xdist", "-n", "2")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            (
+                "ERROR: -n asks for several workers, which needs pytest-xdist, and that is not "
+                "loaded. "
+                "Install it: pip install 'pytest-agent-tripwire[[]xdist[]]'"
+            )
+        ]
+    )
+
+
+@pytest.mark.parametrize("option", ["-n2", "--numprocesses=2"])
+def test_several_workers_without_xdist_in_other_spellings(project: Any, option: str) -> None:
+    result = project.run("-p", "no:xdist", option)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {option} asks for several workers*"])
+
+
+def test_options_that_only_look_like_workers_are_left_to_pytest(project: Any) -> None:
+    result = project.run("-p", "no:xdist", "--no-such-option")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.no_fnmatch_line("*several workers*")

@@ -1,0 +1,176 @@
+"""The public names as a team uses them. mypy and pyright read this file; nobody runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, assert_type
+
+from pytest_tripwire import (
+    AMOUNT,
+    NONCE,
+    RESOURCE,
+    WORDING,
+    Agent,
+    Breaker,
+    Denial,
+    Effect,
+    Harness,
+    HarnessError,
+    Interrupted,
+    Options,
+    Protection,
+    Reason,
+    Role,
+    Run,
+    RunBudget,
+    Task,
+    ToolSpec,
+    Tripwire,
+    TripwireFailure,
+    TripwireFor,
+    assert_interrupted,
+    assert_no_mutation_after_interrupt,
+    tool_spec,
+)
+from pytest_tripwire.timeline import ToolCall
+
+
+def issue_credit(order: str, cents: int, note: str = "", *, request: str) -> dict[str, str]:
+    """A team's own tool."""
+    return {"order": order, "note": note, "request": request, "cents": str(cents)}
+
+
+# -- conftest.py
+
+
+def tripwire_agent() -> Agent:
+    def agent(task: Task) -> str:
+        task.tools["issue_refund"](order_id="A-1")
+        task.tools.call("issue_refund", {"order_id": "A-1"}, call_id="1", agent="refunds")
+        assert_type(task.prompt, str)
+        assert_type(task.model.base_url("openai"), str)
+        assert_type(task.model.api_key, str)
+        assert_type(task.model.env, dict[str, str])
+        assert_type(list(task.tools), list[str])
+        assert_type(task.tools.schemas("openai"), list[dict[str, Any]])
+        return "done"
+
+    return agent
+
+
+def tripwire_async_agent() -> Agent:
+    async def agent(task: Task) -> str:
+        await task.tools.acall("get_refund", {"order_id": "A-1"})
+        return "done"
+
+    return agent
+
+
+def tripwire_budget() -> RunBudget:
+    return RunBudget(max_turns=20, max_tool_calls=30, max_side_effects=2)
+
+
+def tripwire_specs() -> Mapping[str, ToolSpec]:
+    spec = ToolSpec(
+        name="issue_credit",
+        effect=Effect.WRITE,
+        identity=("order",),
+        wording=("note",),
+        reconcile="credits_of",
+        late_effect_s=5,
+        definite_failures=(ValueError, "CreditRefused"),
+    )
+    return {"issue_credit": spec}
+
+
+def tripwire_tools() -> Mapping[str, Role]:
+    def shape(result: dict[str, Any]) -> dict[str, Any]:
+        return {"credit": result["refund_id"]}
+
+    args = {"order": RESOURCE, "cents": AMOUNT, "note": WORDING, "request": NONCE}
+    return {"write": Role(issue_credit, args, shape), "status": Role(issue_credit)}
+
+
+# -- test_support.py
+
+
+def test_support_agent_is_contained(tripwire: Tripwire) -> None:
+    run = tripwire.run()
+    assert_type(run, Run)
+    run.check()
+    assert_interrupted(run)
+    assert_interrupted(run, reason="unknown_side_effect")
+    assert_interrupted(run, reason=[Reason.DEADLINE, "budget"])
+    assert_no_mutation_after_interrupt(run)
+    assert_type(run.interrupted, bool)
+    assert_type(run.reason, Reason | None)
+    assert_type(run.timeline(), str)
+    assert_type(tripwire.runs, tuple[Run, ...])
+
+
+def test_lost_refund(tripwire_for: TripwireFor) -> None:
+    handle = tripwire_for("lost-write")
+    assert_type(handle, Tripwire)
+    assert_type(handle.agent_id, str)
+    assert_type(handle.protection, str)
+
+
+async def test_async(tripwire: Tripwire) -> None:
+    assert_type(await tripwire.arun(), Run)
+
+
+def by_hand() -> None:
+    options = Options(
+        protection=Protection.OWN,
+        roles=tripwire_tools(),
+        budget=tripwire_budget(),
+        specs=tripwire_specs(),
+        persona="compliant",
+        max_requests=50,
+        max_seconds=10,
+    )
+    try:
+        Harness("lost-write", tripwire_agent(), agent_id="shop", options=options).run().check()
+    except TripwireFailure as failure:
+        assert_type(failure.cell.case, str)
+    except HarnessError as error:
+        assert_type(str(error), str)
+
+
+# -- production
+
+
+@tool_spec(effect="write", identity=("order_id",), wording=("reason",))
+def refund(order_id: str, reason: str) -> str:
+    return f"refunded {order_id}: {reason}"
+
+
+@tool_spec(effect=Effect.READ)
+async def status(order_id: str) -> str:
+    return order_id
+
+
+def policy(call: ToolCall, spec: ToolSpec) -> Denial | None:
+    denied = spec.effect is Effect.WRITE and call.agent == "intern"
+    return Denial(rule="R1", message="not today") if denied else None
+
+
+def await_it(tool: Callable[[str], Awaitable[str]]) -> None: ...
+
+
+def in_production() -> None:
+    breaker = Breaker(budget=tripwire_budget(), policy=policy, specs=tripwire_specs())
+    with breaker.run(tenant="acme", workflow="refunds@4", request_id="r-1") as run:
+        guarded = run.guard({"refund": refund})
+        assert_type(guarded["refund"](order_id="A-1", reason="sent back"), str)
+        # One list of tools of one kind keeps their type.
+        (again,) = run.guard([refund])
+        assert_type(again("A-1", "sent back"), str)
+        (looked_up,) = run.guard([status])
+        await_it(looked_up)
+        run.call("refund", {"order_id": "A-1", "reason": "sent back"})
+
+
+def resumed(stopped: Interrupted) -> Reason:
+    assert_type(stopped.reason, Reason)
+    return stopped.record.reason
