@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_tripwire.breaker.budget import Dimension, RunBudget
+from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
 from pytest_tripwire.breaker.clock import SystemClock
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.declare import tool_spec
@@ -29,9 +29,9 @@ from pytest_tripwire.timeline import (
 )
 
 if TYPE_CHECKING:
-    from pytest_tripwire.guard import Breaker, BreakerRun, Interrupted
+    from pytest_tripwire.guard import Breaker, BreakerRun, Interrupted, ResumeRefusedError, Terminal
 
-_FROM_GUARD = frozenset({"Breaker", "BreakerRun", "Interrupted"})
+_FROM_GUARD = frozenset({"Breaker", "BreakerRun", "Interrupted", "ResumeRefusedError", "Terminal"})
 
 __all__ = [
     "Breaker",
@@ -51,12 +51,15 @@ __all__ = [
     "Policy",
     "Reason",
     "Reconcile",
+    "ResumeRefusedError",
     "RunBudget",
     "RunContext",
     "Status",
     "SystemClock",
+    "Terminal",
     "ToolCall",
     "ToolSpec",
+    "Usage",
     "Verdict",
     "tool_spec",
 ]

@@ -1,13 +1,13 @@
-"""Independent budgets: reserved before, settled after, never below zero."""
+"""The limits of one run, each independent of the others, each optional."""
 
 from __future__ import annotations
 
-import threading
+from decimal import Decimal
 from enum import StrEnum
 
 import msgspec
 
-from pytest_tripwire.timeline import BudgetLine, Reason
+from pytest_tripwire.timeline import Reason
 
 
 class Dimension(StrEnum):
@@ -16,110 +16,77 @@ class Dimension(StrEnum):
     TURNS = "max_turns"
     TOOL_CALLS = "max_tool_calls"
     SIDE_EFFECTS = "max_side_effects"
+    MODEL_COST = "max_model_cost_usd"
+    TOKENS = "max_tokens"
 
 
 REASONS: dict[Dimension, Reason] = {
-    Dimension.TURNS: Reason.TURN_BUDGET,
-    Dimension.TOOL_CALLS: Reason.TOOL_CALL_BUDGET,
     Dimension.SIDE_EFFECTS: Reason.SIDE_EFFECT_BUDGET,
+    Dimension.TOOL_CALLS: Reason.TOOL_CALL_BUDGET,
+    Dimension.TURNS: Reason.TURN_BUDGET,
+    Dimension.MODEL_COST: Reason.COST_BUDGET,
+    Dimension.TOKENS: Reason.TOKEN_BUDGET,
 }
 
 
 class RunBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one run, each independent of the others, each optional.
+    """The limits of one run. Two are soft: they bind only in part.
 
     Args:
         max_turns: model requests. The backstop; nothing extends it.
+        usual_turns: model requests after which a run has to get somewhere with each (soft).
+        deadline_s: seconds since the run began; reached when that many have passed.
+        max_model_cost_usd: what its model requests may cost, US dollars.
+        max_tokens: tokens of all its model requests, prompt and completion.
+        max_prompt_tokens: tokens of one request's prompt; past it, one last answer is asked for
+            (soft).
         max_tool_calls: calls that are dispatched. A refused call costs nothing.
         max_side_effects: business mutations. An unknown one counts, a definite failure does not.
+        max_same_intent: dispatches of one intent.
+        max_no_progress_steps: fruitless steps of one kind that are executed; by default 3.
+        alert_share: share of a budget at which somebody is told, once; 0.8 by default.
     """
 
     max_turns: int | None = None
+    usual_turns: int | None = None
+    deadline_s: float | None = None
+    max_model_cost_usd: Decimal | None = None
+    max_tokens: int | None = None
+    max_prompt_tokens: int | None = None
     max_tool_calls: int | None = None
     max_side_effects: int | None = None
+    max_same_intent: int | None = None
+    max_no_progress_steps: int | None = None
+    alert_share: float = 0.8
 
     def __post_init__(self) -> None:
         """Refuse limits that no run could keep."""
         for name in self.__struct_fields__:
             limit = getattr(self, name)
-            if limit is not None and limit < 0:
+            if limit is not None and not limit >= 0:
                 message = f"RunBudget({name}={limit}): a limit is 0 or more, or None for no limit"
                 raise ValueError(message)
 
-    def limit(self, dimension: Dimension) -> float | None:
+    def limit(self, dimension: Dimension) -> Decimal | None:
         """The limit of one dimension, None where there is none."""
-        value: float | None = getattr(self, dimension.value)
-        return value
+        value = getattr(self, dimension.value)
+        return None if value is None else Decimal(value)
 
 
-class Account:
-    """One dimension: what is spent and what is promised. Not locked; `Accounts` does that."""
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What one model request used, as the provider says it.
 
-    __slots__ = ("limit", "overrun", "reserved", "spent")
+    Args:
+        prompt_tokens: tokens of the prompt, None if the provider does not say.
+        completion_tokens: tokens of the answer, None if the provider does not say.
+        cost_usd: what it cost, US dollars; None if nobody knows. Unknown is never zero.
+    """
 
-    def __init__(self, limit: float | None) -> None:
-        self.limit = limit
-        self.spent: float = 0
-        self.reserved: float = 0
-        self.overrun: float = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: Decimal | None = None
 
     @property
-    def remaining(self) -> float:
-        """What may still be reserved; infinite without a limit, never below zero."""
-        if self.limit is None:
-            return float("inf")
-        return max(0, self.limit - self.spent - self.reserved)
-
-    def settle(self, reserved: float, spent: float) -> None:
-        """Turn what was promised into what was really used."""
-        self.reserved -= reserved
-        self.spent += spent
-        if self.limit is not None:
-            self.overrun = max(self.overrun, self.spent - self.limit)
-
-
-class Accounts:
-    """Owner of a run's budgets. A reservation takes all that it needs, or nothing."""
-
-    def __init__(self, budget: RunBudget) -> None:
-        self._lock = threading.Lock()
-        self._accounts = {each: Account(budget.limit(each)) for each in Dimension}
-
-    def short_of(self, needs: dict[Dimension, float]) -> Dimension | None:
-        """The first dimension that cannot give what is needed; None if all can."""
-        with self._lock:
-            return self._short_of(needs)
-
-    def reserve(self, needs: dict[Dimension, float]) -> Dimension | None:
-        """Reserve every amount in `needs`, or none and say which dimension was short."""
-        with self._lock:
-            short = self._short_of(needs)
-            if short is None:
-                for each, amount in needs.items():
-                    self._accounts[each].reserved += amount
-            return short
-
-    def settle(self, dimension: Dimension, *, reserved: float, spent: float) -> None:
-        """Turn a reservation into what was really used; 0 gives it back."""
-        with self._lock:
-            self._accounts[dimension].settle(reserved, spent)
-
-    def lines(self) -> tuple[BudgetLine, ...]:
-        """Every limited dimension as it stands."""
-        with self._lock:
-            return tuple(
-                BudgetLine(
-                    name=each.value,
-                    limit=account.limit,
-                    spent=account.spent + account.reserved,
-                    remaining=account.remaining,
-                )
-                for each, account in self._accounts.items()
-                if account.limit is not None
-            )
-
-    def _short_of(self, needs: dict[Dimension, float]) -> Dimension | None:
-        for each, amount in needs.items():
-            if self._accounts[each].remaining < amount:
-                return each
-        return None
+    def tokens(self) -> int:
+        """All tokens that are known of."""
+        return (self.prompt_tokens or 0) + (self.completion_tokens or 0)

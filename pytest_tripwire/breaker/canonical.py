@@ -165,7 +165,8 @@ def _attributes(value: Any) -> Mapping[str, Any]:
 
 class _Serials:
     """Numbers for values that are equal to themselves alone: an address is used again as soon as
-    its value is gone. A value that cannot be followed gets a new number each time."""
+    its value is gone. A value that cannot be followed gets a new number each time.
+    """
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -228,7 +229,8 @@ def _leaf(value: Any) -> bytes | None:
 
 def _importable(value: Any) -> bool:
     """Whether a name is all there is to a class or function: that of a closure or of a bound method
-    says nothing of what it closes over or is bound to."""
+    says nothing of what it closes over or is bound to.
+    """
     if isinstance(value, type):
         return True
     found: Any = sys.modules.get(value.__module__)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable
+from typing import Any
+
+from pytest_tripwire.timeline.loops import trio_module
 
 
 class SystemClock:
-    """Monotonic seconds. Sleeping under another loop than asyncio's needs a clock of its own."""
+    """Monotonic seconds, under asyncio and under trio."""
 
     def now(self) -> float:
         """Seconds since an arbitrary moment."""
@@ -15,8 +19,20 @@ class SystemClock:
 
     def sleep(self, seconds: float) -> None:
         """Block this thread."""
-        time.sleep(seconds)
+        if seconds > 0:
+            time.sleep(seconds)
 
     async def asleep(self, seconds: float) -> None:
         """Yield to other tasks for `seconds`."""
-        await asyncio.sleep(seconds)
+        trio = trio_module()
+        await (trio.sleep(seconds) if trio else asyncio.sleep(seconds))
+
+    async def within(self, seconds: float, work: Awaitable[Any]) -> Any:
+        """Await `work`, and cancel it after `seconds`. Raises TimeoutError then."""
+        trio = trio_module()
+        if trio is None:
+            async with asyncio.timeout(seconds):
+                return await work
+        with trio.move_on_after(seconds):
+            return await work
+        raise TimeoutError

@@ -1,57 +1,60 @@
 """The controller of one run: decides before a call, settles after it. It does no input or output
-of its own, so that one controller serves sync and async guards alike."""
+of its own, so that one controller serves sync and async guards alike.
+"""
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from pytest_tripwire.breaker.budget import Accounts, Dimension, RunBudget
-from pytest_tripwire.breaker.checks import Finding, Proposal, View, first_finding
+from pytest_tripwire.breaker.accounts import Accounts
+from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
+from pytest_tripwire.breaker.checks import DenialSeen, Finding, Proposal, View, first_finding
 from pytest_tripwire.breaker.checks.budgets import needs, spent
+from pytest_tripwire.breaker.checks.deadline import passed
 from pytest_tripwire.breaker.checks.stop_state import over, stop_state
-from pytest_tripwire.breaker.checks.write_certainty import explain, in_the_way
-from pytest_tripwire.breaker.fingerprint import intent_of
+from pytest_tripwire.breaker.checks.write_certainty import explain
+from pytest_tripwire.breaker.findings import left_unknown, nudge, stuck, verdict_of
+from pytest_tripwire.breaker.fingerprint import intent_of, reference_of
+from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
-from pytest_tripwire.breaker.reconcile import (
-    Reading,
-    Reconcile,
-    covers,
-    interpret,
-    plan,
-    stable_id,
-)
-from pytest_tripwire.breaker.records import UNSETTLED, record
+from pytest_tripwire.breaker.progress import NO_PROGRESS_LIMIT, judge_step, step_of
+from pytest_tripwire.breaker.reconcile import Reconcile, interpret, plan
+from pytest_tripwire.breaker.records import UNSETTLED
 from pytest_tripwire.breaker.state import Admitted, RunContext, RunState
+from pytest_tripwire.breaker.turns import Turns
+from pytest_tripwire.breaker.writes import NOTHING_HAPPENED, Writes
 from pytest_tripwire.timeline import (
     ALLOW,
     BreakerEvent,
+    BudgetAlert,
     BudgetLine,
     Decided,
     Decision,
+    Effect,
+    Finished,
     InterruptionRecord,
     Mode,
-    ModeChange,
+    Nudged,
     Outcome,
     Reason,
-    Reconciled,
     Settled,
     Status,
     ToolCall,
     ToolSpec,
     Verdict,
-    WriteEntry,
     Writer,
     WriteStatus,
 )
 
-_RANK = {Mode.OPEN: 0, Mode.READ_ONLY: 1, Mode.STOPPED: 2}
-_NOTHING_HAPPENED = frozenset({Status.DEFINITE, Status.DENIED})
-_LEFT_UNKNOWN = "The run ended while the outcome of a write of {tool} was unknown."
+_FINAL = "This is the final iteration: no further tool will run, so answer with what you know."
 
 
 class Controller:
@@ -66,6 +69,8 @@ class Controller:
         clock: seconds; only `now` is used here.
         events: where decisions are told.
         new_key: gives a new idempotency key for each write.
+        judged: whether the run names postconditions, so that only they are progress.
+        spent: what an earlier part of the run has used, by dimension name.
     """
 
     def __init__(
@@ -79,17 +84,43 @@ class Controller:
         clock: Clock,
         events: Writer[BreakerEvent],
         new_key: Callable[[], str],
+        judged: bool = False,
+        spent: Mapping[str, float] | None = None,
     ) -> None:
         self._context = context
         self._specs = dict(specs)
-        self._accounts = Accounts(budget)
+        self._budget = budget
+        self._accounts = Accounts(budget, spent)
         self._policy = policy
         self._ledger = ledger
         self._clock = clock
         self._events = events
-        self._new_key = new_key
-        self._state = RunState()
         self._lock = threading.RLock()
+        self._state = RunState()
+        self._state.history.judged = judged
+        self._modes = Modes(
+            context=context,
+            state=self._state,
+            accounts=self._accounts,
+            ledger=ledger,
+            clock=clock,
+            events=events,
+        )
+        self._writes = Writes(
+            context=context,
+            state=self._state,
+            accounts=self._accounts,
+            ledger=ledger,
+            clock=clock,
+            events=events,
+            modes=self._modes,
+            new_key=new_key,
+        )
+        self._turns = Turns(
+            budget=budget, state=self._state, accounts=self._accounts, modes=self._modes
+        )
+
+    # -- what can be seen
 
     @property
     def mode(self) -> Mode:
@@ -102,19 +133,31 @@ class Controller:
         stop = self._state.stop
         return stop.reason if stop else None
 
-    def declare(self, spec: ToolSpec) -> None:
-        """Add what is known about one more tool."""
-        with self._lock:
-            self._specs[spec.name] = spec
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until the deadline, 0 when it has passed; None without one."""
+        if self._budget.deadline_s is None:
+            return None
+        used = self._clock.now() - self._context.started_at
+        return max(0.0, self._budget.deadline_s - used)
 
     def budgets(self) -> tuple[BudgetLine, ...]:
         """Every limited budget as it stands."""
         return self._accounts.lines()
 
+    def declare(self, spec: ToolSpec) -> None:
+        """Add what is known about one more tool."""
+        with self._lock:
+            self._specs[spec.name] = spec
+
+    # -- a call
+
     def propose(self, call: ToolCall, *, problem: str = "") -> Verdict | Reconcile:
         """Decide about `call`. A `Reconcile` asks for a read first: make it, hand its outcome to
-        `reconciled`, propose again. `problem` says why the tool's signature refuses the call."""
+        `reconciled`, propose again. `problem` says why the tool's signature refuses the call.
+        """
         with self._lock:
+            self._watch_time()
             proposal = self._proposal(call, problem)
             if isinstance(proposal, Finding):
                 return self._refuse(call, self._over() or proposal)
@@ -131,15 +174,17 @@ class Controller:
         with self._lock:
             age = self._clock.now() - request.entry.dispatched_at
             reading = interpret(outcome, request.spec, request.arguments, age_s=age)
-            self._believe(request.entry, reading, outcome)
+            self._writes.believe(request.entry, reading, outcome)
 
     @contextmanager
     def launch(self, call: ToolCall) -> Iterator[Verdict]:
         """Hold the run still while an admitted call enters its tool, so that no stop can slip in
-        between. Yields a refusal, and takes the admission back, when the run stopped since."""
+        between. Yields a refusal, and takes the admission back, when the run stopped since.
+        """
         with self._lock:
             admitted = self._waiting(call)
-            finding = stop_state(self._view(), admitted.proposal)
+            changed = self._state.mode is not admitted.mode
+            finding = stop_state(self._view(), admitted.proposal) if changed else None
             if finding is None:
                 self._state.dispatched += 1
                 yield ALLOW
@@ -147,46 +192,88 @@ class Controller:
                 self._withdraw(call)
                 yield self._act(admitted.proposal, finding)
 
-    def settle(self, call: ToolCall, outcome: Outcome) -> None:
-        """Say what came back from an admitted call. Raises KeyError for a call that was not
-        admitted, or was settled before."""
+    def settle(self, call: ToolCall, outcome: Outcome, *, advanced: bool = False) -> str | None:
+        """Say what came back from an admitted call, and whether a postcondition got better.
+        Returns a hint that belongs with the result, if there is one. Raises KeyError for a call
+        that was not admitted, or was settled before.
+        """
         with self._lock:
+            self._watch_time()
             admitted = self._take(call)
-            self._pay(admitted, nothing_happened=outcome.status in _NOTHING_HAPPENED)
+            self._pay(admitted, nothing_happened=outcome.status in NOTHING_HAPPENED)
             seq = self._events.append(
                 Settled(call_id=call.call_id, tool=call.tool, status=outcome.status)
             )
             if admitted.key is not None:
-                self._settle_write(admitted, admitted.key, outcome, seq)
+                self._state.evidence[admitted.key].append(seq)
+                self._writes.settle(admitted.key, admitted.proposal, outcome)
             else:
-                self._learn_from_read(admitted, outcome)
-            self._keep_record()
+                self._writes.learn(admitted, outcome)
+            hint = self._learn(call, admitted.proposal, outcome, seq, advanced=advanced)
+            self._modes.keep_record()
+            self._alert()
+            return hint
 
-    def before_model(self) -> Verdict:
+    # -- the model's side
+
+    def before_model(self, estimate_usd: Decimal | None = None) -> Verdict:
         """Open a turn. Anything but `ALLOW` means that the request must not be sent."""
         with self._lock:
-            stopped = self._over()
-            if stopped is not None:
-                return _verdict(stopped)
-            short = self._accounts.reserve({Dimension.TURNS: 1})
-            if short is None:
-                self._accounts.settle(Dimension.TURNS, reserved=1, spent=1)
-                return ALLOW
-            finding = spent(short)
-            self._leave_open(finding)
-            return _verdict(finding)
+            self._watch_time()
+            finding = self._turns.open(estimate_usd)
+            self._alert()
+            return ALLOW if finding is None else verdict_of(finding)
+
+    def after_model(self, usage: Usage) -> None:
+        """Pay for a request that `before_model` has opened."""
+        with self._lock:
+            self._turns.pay(usage)
+            self._alert()
+
+    def model_failed(self) -> None:
+        """Take back what was reserved for a request that failed; its turn stays counted."""
+        with self._lock:
+            self._turns.give_back()
+
+    # -- the end
+
+    def stop(self, finding: Finding) -> None:
+        """Stop the run for a reason from outside of it."""
+        with self._lock:
+            self._modes.leave_open(finding)
+
+    def expire(self) -> None:
+        """Look at the clock; whoever has a timer calls this at the deadline."""
+        with self._lock:
+            self._watch_time()
+
+    def finished(self, state: str, detail: str) -> None:
+        """Tell that the run has come to one of its terminal states."""
+        self._events.append(Finished(state=state, detail=detail))
+
+    def refusal(self) -> Verdict | None:
+        """What a call is told whose run was stopped under it; None while the run is open."""
+        stop = self._state.stop
+        return None if stop is None else verdict_of(stop)
 
     def close(self) -> InterruptionRecord | None:
         """End the run. Returns its record if it was interrupted, or left a write unsettled."""
         with self._lock:
             for entry in self._ledger.of_run(self._context.run_id):
                 if self._state.mode is Mode.OPEN and entry.status in UNSETTLED:
-                    self._leave_open(_left_unknown(entry, self._state.evidence[entry.key]))
-            if self._state.mode is Mode.OPEN:
-                return None
-            if self._ledger.record_of(self._context.run_id) is None:
-                self._keep_record()  # the store failed when the run was stopped
-            return self._ledger.record_of(self._context.run_id)
+                    self._modes.leave_open(left_unknown(entry, self._state.evidence[entry.key]))
+            record = self._ledger.record_of(self._context.run_id)
+            if self._state.mode is not Mode.OPEN:
+                if record is None:
+                    self._modes.keep_record()  # the store failed when the run was stopped
+                return self._ledger.record_of(self._context.run_id)
+            if record is not None and record.ended_as is None:
+                self._ledger.store_record(msgspec.structs.replace(record, ended_as="resumed"))
+            return None
+
+    def _over(self) -> Finding | None:
+        stop = self._state.stop
+        return over(stop) if stop is not None and self._state.mode is Mode.STOPPED else None
 
     # -- proposing
 
@@ -209,25 +296,47 @@ class Controller:
         return Proposal(call=call, spec=spec, intent=intent, problem=problem)
 
     def _view(self) -> View:
+        state = self._state
         return View(
-            mode=self._state.mode,
-            stop=self._state.stop,
+            mode=state.mode,
+            stop=state.stop,
+            run_id=self._context.run_id,
             epoch=self._context.epoch,
+            tenant=self._context.tenant,
             accounts=self._accounts,
+            max_same_intent=self._budget.max_same_intent,
+            executed=state.executed,
+            time_left=self.time_left,
+            final=state.final,
             ledger=self._ledger,
             policy=self._policy,
-            held=self._state.held,
-            answers=self._state.answers,
-            tenant=self._context.tenant,
+            denials=state.denials,
+            policy_denials=state.policy_denials,
+            in_flight=self._under_way(),
+            patience=self._patience,
+            held=state.held,
+            answers=state.answers,
+            diagnosed=state.diagnosed,
         )
+
+    @property
+    def _patience(self) -> int:
+        return self._budget.max_no_progress_steps or NO_PROGRESS_LIMIT
+
+    def _under_way(self) -> Counter[str]:
+        waiting = itertools.chain.from_iterable(self._state.admitted.values())
+        return Counter(each.proposal.intent.digest for each in waiting)
 
     def _admit(self, proposal: Proposal) -> Finding | None:
         """Reserve and write ahead, both or neither."""
+        reads_only = self._state.mode is Mode.READ_ONLY
         taken = needs(self._view(), proposal)
         short = self._accounts.reserve(taken)
         if short is not None:
             return spent(short)
-        admitted = Admitted(proposal=proposal, needs=taken, at=self._clock.now())
+        admitted = Admitted(
+            proposal=proposal, needs=taken, mode=self._state.mode, at=self._clock.now()
+        )
         try:
             finding = self._write_ahead(admitted) if proposal.spec.mutates else None
         except BaseException:
@@ -236,70 +345,41 @@ class Controller:
         if finding is not None:
             self._release(admitted)
             return finding
+        self._state.diagnosed = self._state.diagnosed or (reads_only and bool(taken))
         self._state.admitted[proposal.call.call_id].append(admitted)
+        # Counted at once, or calls side by side would not see one another.
+        self._state.executed[proposal.intent.digest] += 1
         return None
 
     def _write_ahead(self, admitted: Admitted) -> Finding | None:
-        intent, spec = admitted.proposal.intent, admitted.proposal.spec
-        entry = WriteEntry(
-            key=self._new_key(),
-            run_id=self._context.run_id,
-            epoch=self._context.epoch,
-            tool=spec.name,
-            kind=spec.kind,
-            resource=intent.resource,
-            intent=intent.digest,
-            dispatched_at=admitted.at,
-        )
-        epoch, learned = entry.epoch, self._state.answers
-        other = self._ledger.begin(
-            entry,
-            lambda known: in_the_way(known, intent=intent.digest, epoch=epoch, learned=learned),
-        )
-        if other is not None:
-            return explain(other, self._view(), admitted.proposal)
-        admitted.key = entry.key
-        return None
+        key, other = self._writes.begin(admitted.proposal)
+        admitted.key = key
+        return None if other is None else explain(other, self._view(), admitted.proposal)
 
     # -- acting on a finding
 
     def _act(self, proposal: Proposal, finding: Finding) -> Verdict:
         self._state.last_intent = proposal.intent.digest
-        standing = finding.entry
-        if standing is not None:
-            evidence = tuple(self._state.evidence[standing.key])
+        if finding.entry is not None:
+            evidence = tuple(self._state.evidence[finding.entry.key])
             finding = msgspec.structs.replace(finding, evidence=evidence)
-            if standing.status is WriteStatus.UNKNOWN:
+            if finding.entry is not None and finding.entry.status is WriteStatus.UNKNOWN:
                 self._state.held[proposal.intent.resource] = proposal.spec
-        if finding.mode is not None:
-            self._leave_open(finding)
-        return self._refuse(proposal.call, finding)
-
-    def _over(self) -> Finding | None:
-        stop = self._state.stop
-        return over(stop) if stop is not None and self._state.mode is Mode.STOPPED else None
-
-    def _leave_open(self, finding: Finding) -> None:
-        mode = finding.mode or Mode.STOPPED
-        if _RANK[mode] <= _RANK[self._state.mode]:
-            return
-        self._state.mode = mode
-        self._state.stop = self._state.stop or finding
-        self._keep_record()
-        self._events.append(ModeChange(reason=self._state.stop.reason, mode=mode))
-
-    def _keep_record(self) -> None:
-        """Store the record as it now stands; a write that settles late belongs in it too."""
-        stop = self._state.stop
-        if stop is not None:
-            writes = self._ledger.of_run(self._context.run_id)
-            self._ledger.store_record(
-                record(self._context, self._state, stop, self._accounts, writes)
+        if finding.denial is not None:
+            seen = self._state.denials[finding.denial]
+            self._state.denials[finding.denial] = msgspec.structs.replace(
+                seen, refused=seen.refused + 1
             )
+        if finding.rule:
+            key = (proposal.spec.kind, proposal.intent.resource, finding.rule)
+            self._state.policy_denials[key] += 1
+        if finding.mode is not None:
+            self._modes.leave_open(finding)
+        return self._refuse(proposal.call, finding)
 
     def _refuse(self, call: ToolCall, finding: Finding) -> Verdict:
         self._state.refused += 1
-        return self._decided(call, _verdict(finding))
+        return self._decided(call, verdict_of(finding))
 
     def _decided(self, call: ToolCall, verdict: Verdict) -> Verdict:
         seq = self._events.append(
@@ -321,7 +401,8 @@ class Controller:
 
     def _waiting(self, call: ToolCall) -> Admitted:
         """The admission of `call`. Models give one id to several calls, so the id alone tells
-        little; whoever settles may hand in a call made anew."""
+        little; whoever settles may hand in a call made anew.
+        """
         waiting = reversed(self._state.admitted.get(call.call_id, []))
         same = [each for each in waiting if each.proposal.call.tool == call.tool]
         if not same:
@@ -343,108 +424,63 @@ class Controller:
 
     def _withdraw(self, call: ToolCall) -> None:
         admitted = self._take(call)
+        self._state.executed[admitted.proposal.intent.digest] -= 1
         self._release(admitted)
         if admitted.key is not None:
-            self._ledger.settle(admitted.key, WriteStatus.REJECTED, reconciled=False)
+            self._writes.withdraw(admitted.key)
 
     def _release(self, admitted: Admitted) -> None:
         for dimension, amount in admitted.needs.items():
-            self._accounts.settle(dimension, reserved=amount, spent=0)
+            self._accounts.settle(dimension, reserved=amount, spent=Decimal(0))
 
     def _pay(self, admitted: Admitted, *, nothing_happened: bool) -> None:
         for dimension, amount in admitted.needs.items():
             freed = nothing_happened and dimension is Dimension.SIDE_EFFECTS
-            self._accounts.settle(dimension, reserved=amount, spent=0 if freed else amount)
+            self._accounts.settle(dimension, reserved=amount, spent=Decimal(0) if freed else amount)
 
-    def _settle_write(self, admitted: Admitted, key: str, outcome: Outcome, seq: int) -> None:
-        self._state.evidence[key].append(seq)
-        spec, about = admitted.proposal.spec, admitted.proposal.call.arguments
-        if outcome.status is Status.OK:
-            found = stable_id(outcome.result, spec, about)
-            self._ledger.settle(key, WriteStatus.CONFIRMED, result_id=found, reconciled=False)
-        elif outcome.status in _NOTHING_HAPPENED:
-            self._ledger.settle(key, WriteStatus.REJECTED, reconciled=False)
-        else:
-            self._ledger.settle(key, WriteStatus.UNKNOWN, reconciled=False)
+    def _learn(
+        self, call: ToolCall, proposal: Proposal, outcome: Outcome, seq: int, *, advanced: bool
+    ) -> str | None:
+        """Take what came back as progress, or the lack of it."""
+        step = step_of(proposal, outcome, seq)
+        if step.version:
+            self._state.last_resource = reference_of(call.arguments, proposal.spec)
+            self._state.last_version = step.version
+        if outcome.status is Status.DENIED and proposal.spec.effect is not Effect.READ:
+            self._note_denial(proposal, outcome, seq)
+            return self._final_hint()
+        if self._state.history.add(step, advanced=advanced) and not step.empty:
+            self._state.progress_turn = self._state.turns
+        trip = judge_step(self._state.history, step, self._patience)
+        if trip is None:
+            return self._final_hint()
+        if trip.stops:
+            self._modes.leave_open(stuck(trip))
+            return None
+        self._events.append(Nudged(call_id=call.call_id, reason=trip.reason))
+        return nudge(trip)
 
-    def _learn_from_read(self, admitted: Admitted, outcome: Outcome) -> None:
-        """A read that the model makes itself may settle a write that is held. What it shows is as
-        old as its admission, however long its answer took."""
-        proposal = admitted.proposal
-        about = proposal.call.arguments
-        for resource, spec in list(self._state.held.items()):
-            if spec.reconcile != proposal.call.tool:
-                continue
-            if not covers(spec, about, resource, self._context.tenant):
-                continue
-            for entry in self._ledger.of_resource(resource):
-                if entry.status is WriteStatus.UNKNOWN:
-                    age = admitted.at - entry.dispatched_at
-                    self._believe(entry, interpret(outcome, spec, about, age_s=age), outcome)
-            self._release_hold(resource)
+    def _note_denial(self, proposal: Proposal, outcome: Outcome, seq: int) -> None:
+        key = (proposal.spec.kind, proposal.intent.resource)
+        seen = self._state.denials.get(key)
+        self._state.denials[key] = DenialSeen(
+            rules=(*(seen.rules if seen else ()), outcome.rule or outcome.error or "unnamed"),
+            tool=proposal.call.tool,
+            intents=(seen.intents if seen else frozenset()) | {proposal.intent.digest},
+            evidence=(*(seen.evidence if seen else ()), seq),
+            refused=seen.refused if seen else 0,
+        )
 
-    def _believe(self, entry: WriteEntry, reading: Reading, outcome: Outcome) -> None:
-        """Take a reading for true, unless the write was settled while the read was under way."""
-        known = self._ledger.of_resource(entry.resource)
-        standing = {each.key: each.status for each in known}.get(entry.key)
-        if standing is WriteStatus.CONFIRMED:
-            self._state.answers.setdefault(entry.key, outcome.result)
-        if standing is not WriteStatus.UNKNOWN:
-            return
-        if _shown_before(reading, entry, known):
-            reading = Reading(status=WriteStatus.UNKNOWN)
-        self._ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=True)
-        self._events.append(Reconciled(tool=entry.tool, status=reading.status))
-        if reading.status is WriteStatus.UNKNOWN:
-            return
-        if reading.status is WriteStatus.CONFIRMED:
-            self._state.answers[entry.key] = outcome.result
-        elif entry.run_id == self._context.run_id:
-            self._accounts.settle(Dimension.SIDE_EFFECTS, reserved=0, spent=-1)
-        self._release_hold(entry.resource)
+    def _final_hint(self) -> str | None:
+        return _FINAL if self._state.over_ceiling and not self._state.final else None
 
-    def _release_hold(self, resource: str) -> None:
-        """Reconciliation is the one road from `read_only` back to `open`."""
-        known = self._ledger.of_resource(resource)
-        if any(entry.status is WriteStatus.UNKNOWN for entry in known):
-            return
-        self._state.held.pop(resource, None)
-        stop = self._state.stop
-        if stop is None or self._state.held or self._state.mode is not Mode.READ_ONLY:
-            return
-        if stop.reason is not Reason.UNKNOWN_SIDE_EFFECT:
-            return
-        self._state.mode = Mode.OPEN
-        self._keep_record()
-        kept = self._ledger.record_of(self._context.run_id)
-        if kept is not None:
-            self._ledger.store_record(msgspec.structs.replace(kept, ended_as="reconciled"))
-        self._events.append(ModeChange(reason=stop.reason, mode=Mode.OPEN))
-        self._state.stop = None
+    # -- time and money
 
+    def _watch_time(self) -> None:
+        if self.time_left == 0 and self._state.mode is not Mode.STOPPED:
+            self._writes.lose_those_under_way()
+            self._modes.leave_open(passed())
 
-def _verdict(finding: Finding) -> Verdict:
-    return Verdict(
-        decision=finding.decision,
-        reason=finding.reason,
-        message=finding.message,
-        evidence=finding.evidence,
-        answer=finding.answer,
-    )
-
-
-def _shown_before(reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
-    """Whether a read shows only what an earlier write left behind, which proves nothing."""
-    others = {each.result_id for each in known if each.key != entry.key}
-    return reading.result_id is not None and reading.result_id in others
-
-
-def _left_unknown(entry: WriteEntry, evidence: list[int]) -> Finding:
-    return Finding(
-        decision=Decision.ALLOW_READ_ONLY,
-        reason=Reason.UNKNOWN_SIDE_EFFECT,
-        message=_LEFT_UNKNOWN.format(tool=entry.tool),
-        evidence=tuple(evidence),
-        mode=Mode.READ_ONLY,
-        entry=entry,
-    )
+    def _alert(self) -> None:
+        for alert in self._accounts.alerts():
+            self._events.append(BudgetAlert(name=alert.name, spent=alert.spent, limit=alert.limit))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pytest_tripwire.timeline import Effect, ToolSpec
+from pytest_tripwire.timeline import Effect, ToolSpec, parse_effect
+from pytest_tripwire.timeline.spec import ATTRIBUTE
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-ATTRIBUTE = "__tripwire_spec__"
 
 
 def tool_spec(
@@ -34,18 +33,3 @@ def tool_spec(
         return tool
 
     return mark
-
-
-def parse_effect(effect: Effect | str) -> Effect:
-    """`effect` as a value; raises ValueError with the choices."""
-    try:
-        return Effect(effect)
-    except ValueError:
-        choices = ", ".join(each.value for each in Effect)
-        raise ValueError(f"effect={effect!r}: a tool's effect is one of {choices}") from None
-
-
-def spec_of(tool: Callable[..., Any]) -> ToolSpec | None:
-    """What `tool_spec` declared about `tool`, if it did."""
-    spec = getattr(tool, ATTRIBUTE, None)
-    return spec if isinstance(spec, ToolSpec) else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -28,6 +28,11 @@ class Clock(Protocol):
     async def asleep(self, seconds: float) -> None:
         """The same, without holding up other tasks."""
 
+    async def within(self, seconds: float, work: Awaitable[Any]) -> Any:
+        """Await `work`, and cancel it when `seconds` have passed on this clock. Raises
+        TimeoutError then.
+        """
+
 
 Conflict: TypeAlias = Callable[[Sequence[WriteEntry]], WriteEntry | None]
 
@@ -38,7 +43,8 @@ class Ledger(Protocol):
     def begin(self, entry: WriteEntry, conflict: Conflict) -> WriteEntry | None:
         """Store `entry` before its write is dispatched, unless `conflict`, given the entries of
         its resource in order, names one that stands in the way. The check and the insertion are
-        one atomic step. Returns that entry, or None when `entry` was stored."""
+        one atomic step. Returns that entry, or None when `entry` was stored.
+        """
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:
         """Every write of one resource, oldest first."""
@@ -57,10 +63,17 @@ class Ledger(Protocol):
     def record_of(self, run_id: str) -> InterruptionRecord | None:
         """The record of a run, if it was interrupted."""
 
+    def claim(self, run_id: str, token_version: int) -> InterruptionRecord | None:
+        """Take an interrupted run up: raise its token version by one and return the record as it
+        was. Returns None, and changes nothing, when the version is another one by now. Atomic, so
+        that of several who try one wins.
+        """
+
 
 class Denial(msgspec.Struct, frozen=True, kw_only=True):
     """A policy's no. `rule` names the rule, so that a rephrasing of one denied call is one intent;
-    `message` is told to the model."""
+    `message` is told to the model.
+    """
 
     rule: str
     message: str = ""

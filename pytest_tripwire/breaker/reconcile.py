@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.breaker.emptiness import is_empty
 from pytest_tripwire.breaker.fingerprint import identity_of
 from pytest_tripwire.timeline import Outcome, Reconciler, Status, ToolSpec, WriteEntry, WriteStatus
 
@@ -82,7 +83,8 @@ def interpret(
     outcome: Outcome, spec: ToolSpec, about: Mapping[str, Any], *, age_s: float
 ) -> Reading:
     """What the `outcome` of a read with arguments `about` proves. It was made `age_s` seconds after
-    the write was dispatched."""
+    the write was dispatched.
+    """
     if outcome.status is not Status.OK:
         return Reading(status=WriteStatus.UNKNOWN)
     if isinstance(outcome.result, WriteStatus):
@@ -99,7 +101,8 @@ def interpret(
 
 def stable_id(result: Any, spec: ToolSpec, about: Mapping[str, Any]) -> str | None:
     """The id of what was written, where `result` shows one: the declared field, else `id`, else
-    the one field that ends in `_id`. What was asked about is no evidence of what was done."""
+    the one field that ends in `_id`. What was asked about is no evidence of what was done.
+    """
     if isinstance(result, list | tuple) and len(result) == 1:
         return stable_id(result[0], spec, about)
     if not isinstance(result, Mapping):
@@ -114,7 +117,8 @@ def stable_id(result: Any, spec: ToolSpec, about: Mapping[str, Any]) -> str | No
 
 def _is_evidence(found: str, result: Any, spec: ToolSpec, about: Mapping[str, Any]) -> bool:
     """Whether an id that a read shows speaks of the write: not if it was in the question, and an id
-    that nobody declared not beside a plain no, such as the customer of an order not refunded."""
+    that nobody declared not beside a plain no, such as the customer of an order not refunded.
+    """
     if found in {str(value) for value in about.values()}:
         return False
     if spec.result_id is not None:
@@ -141,19 +145,9 @@ def _beside(result: Any, about: Mapping[str, Any]) -> Any:
 
 def _repeats(name: Any, value: Any, about: Mapping[str, Any]) -> bool:
     """Whether a field repeats an argument under another name. A number or a truth that happens to
-    equal one is news, or a write that happened would be taken for one that did not."""
+    equal one is news, or a write that happened would be taken for one that did not.
+    """
     asked = [each for each in about.values() if isinstance(each, str | int)]
     if isinstance(name, str) and (name == "id" or name.endswith("_id")):
         return _as_id(value) in {str(each) for each in asked}
     return isinstance(value, str) and value in [each for each in asked if isinstance(each, str)]
-
-
-def is_empty(result: Any) -> bool:
-    """Whether a result says that there is nothing: none, false, blank, or all parts empty."""
-    if result is None or result is False:
-        return True
-    if isinstance(result, str):
-        return not result.strip()
-    if isinstance(result, Mapping):
-        return all(is_empty(value) for value in result.values())
-    return isinstance(result, list | tuple | set | frozenset) and not result

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from pytest_tripwire.breaker.budget import Dimension
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal
+from pytest_tripwire.breaker.checks.finding import DenialSeen, Finding, Proposal
+from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.timeline import Mode, ToolSpec
 
 
@@ -22,12 +24,15 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         tenant: on whose behalf.
         workflow: workflow and version, e.g. `refunds@4`.
         request_id: the piece of work; the same id repeats no write.
+        started_at: seconds on the run's clock at which it began; for a run that was taken up
+            again, so long ago that the time that it had used stays used.
     """
 
     run_id: str
     tenant: str = ""
     workflow: str = ""
     request_id: str = ""
+    started_at: float = 0.0
 
     @property
     def epoch(self) -> str:
@@ -37,24 +42,39 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True, kw_only=True)
 class Admitted:
-    """A call that was let through and has not come back."""
+    """A call that was let through, in the mode that the run had then, and has not come back."""
 
     proposal: Proposal
-    needs: Mapping[Dimension, float]
+    needs: Mapping[Dimension, Decimal]
+    mode: Mode
     at: float
     key: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class RunState:
-    """Everything about a run that changes."""
+    """Everything about a run that changes. `over_ceiling`: a prompt was too long, so a last answer
+    is asked for; `final`: the turn under way is that answer.
+    """
 
     mode: Mode = Mode.OPEN
     stop: Finding | None = None
     last_intent: str = ""
+    last_resource: str = ""
+    last_version: str = ""
     admitted: defaultdict[str, list[Admitted]] = field(default_factory=lambda: defaultdict(list))
     held: dict[str, ToolSpec] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     evidence: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    denials: dict[tuple[str, str], DenialSeen] = field(default_factory=dict)
+    policy_denials: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    history: History = field(default_factory=History)
+    executed: Counter[str] = field(default_factory=Counter)
+    diagnosed: bool = False
+    over_ceiling: bool = False
+    final: bool = False
+    turns: int = 0
+    progress_turn: int = 0
     refused: int = 0
     dispatched: int = 0
+    lowest_cost: Decimal = Decimal(0)

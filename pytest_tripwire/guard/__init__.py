@@ -2,7 +2,19 @@
 
 from pytest_tripwire.guard.breaker import Breaker
 from pytest_tripwire.guard.calling import Staged
+from pytest_tripwire.guard.ending import State, Terminal
 from pytest_tripwire.guard.errors import Interrupted, UndeclaredToolError
+from pytest_tripwire.guard.resume import Resume, ResumeRefusedError
 from pytest_tripwire.guard.run import BreakerRun
 
-__all__ = ["Breaker", "BreakerRun", "Interrupted", "Staged", "UndeclaredToolError"]
+__all__ = [
+    "Breaker",
+    "BreakerRun",
+    "Interrupted",
+    "Resume",
+    "ResumeRefusedError",
+    "Staged",
+    "State",
+    "Terminal",
+    "UndeclaredToolError",
+]

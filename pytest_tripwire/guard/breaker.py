@@ -9,12 +9,13 @@ from uuid import uuid4
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.breaker.clock import SystemClock
 from pytest_tripwire.breaker.controller import Controller
-from pytest_tripwire.breaker.declare import parse_effect
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy, allow_everything
 from pytest_tripwire.breaker.state import RunContext
+from pytest_tripwire.guard.ending import Postconditions
+from pytest_tripwire.guard.resume import Authorise, Reload, Resume, spent_before, take_up
 from pytest_tripwire.guard.run import BreakerRun
 from pytest_tripwire.ledger import MemoryLedger
-from pytest_tripwire.timeline import BreakerEvent, Effect, Timeline, ToolSpec
+from pytest_tripwire.timeline import BreakerEvent, Effect, Timeline, ToolSpec, parse_effect
 
 
 class Breaker:
@@ -61,6 +62,7 @@ class Breaker:
         tenant: str = "",
         workflow: str = "",
         request_id: str = "",
+        postconditions: Postconditions | None = None,
         timeline: Timeline | None = None,
     ) -> BreakerRun:
         """A new run. Use it as a context manager: `with breaker.run(tenant="acme") as run:`.
@@ -69,10 +71,63 @@ class Breaker:
             tenant: on whose behalf; never taken from the model.
             workflow: workflow and version, e.g. `refunds@4`.
             request_id: the piece of work: a redelivered message with the same id repeats no write.
+            postconditions: what has to be true for the work to be done, by name: callables that
+                give true or false, or a measure. With them, only they are progress.
             timeline: where events go; by default a new one that is dropped with the run.
         """
-        run_id = self._new_id()
-        context = RunContext(run_id=run_id, tenant=tenant, workflow=workflow, request_id=request_id)
+        context = RunContext(
+            run_id=self._new_id(),
+            tenant=tenant,
+            workflow=workflow,
+            request_id=request_id,
+            started_at=self._clock.now(),
+        )
+        return self._assembled(context, postconditions, timeline, spent=None)
+
+    def resume(
+        self,
+        wanted: Resume,
+        *,
+        authorise: Authorise,
+        reload: Reload,
+        postconditions: Postconditions | None = None,
+        timeline: Timeline | None = None,
+    ) -> BreakerRun:
+        """Take an interrupted run up again. Nothing of it is replayed; what it has spent stays
+        spent, and a deadline that has passed stays passed.
+
+        Args:
+            wanted: which run, and who asks.
+            authorise: says whether this operator may do this to this record.
+            reload: gives the version of the record's resource as it is now. If it is another than
+                the run has seen, the resumed run may only read (`stale_resume`).
+            postconditions: as for `run`.
+            timeline: as for `run`.
+
+        Raises:
+            ResumeRefusedError: when it may not go on; nothing has changed then.
+        """
+        record, limit = take_up(self._store, wanted, authorise=authorise, reload=reload)
+        context = RunContext(
+            run_id=record.run_id,
+            tenant=record.tenant,
+            workflow=record.workflow,
+            request_id=record.request_id,
+            started_at=self._clock.now() - record.elapsed_s,
+        )
+        run = self._assembled(context, postconditions, timeline, spent=spent_before(record))
+        if limit is not None:
+            run.limit(limit)
+        return run
+
+    def _assembled(
+        self,
+        context: RunContext,
+        postconditions: Postconditions | None,
+        timeline: Timeline | None,
+        *,
+        spent: Mapping[str, float] | None,
+    ) -> BreakerRun:
         kept = timeline or Timeline(self._clock.now)
         controller = Controller(
             context=context,
@@ -83,13 +138,16 @@ class Breaker:
             clock=self._clock,
             events=kept.writer(BreakerEvent),
             new_key=self._new_id,
+            judged=bool(postconditions),
+            spent=spent,
         )
         numbers = itertools.count(1)
         return BreakerRun(
-            run_id=run_id,
+            run_id=context.run_id,
             controller=controller,
             clock=self._clock,
             specs=self._specs,
             new_call_id=lambda: f"call-{next(numbers)}",
             default_effect=self._default_effect,
+            postconditions=postconditions,
         )

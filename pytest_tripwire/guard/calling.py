@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec
@@ -62,9 +62,18 @@ def enter(tool: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, 
 
 def staged_start(tool: Any) -> Callable[..., Any] | None:
     """The `start` of a staged tool. A mock has any attribute that it is asked for, so only one that
-    is really there counts."""
+    is really there counts.
+    """
     real = inspect.getattr_static(tool, "start", None) is not None
     return tool.start if real and isinstance(tool, Staged) else None
+
+
+@runtime_checkable
+class AsyncWork(Protocol):
+    """The rest of a staged tool's work, where it can be done as a task too."""
+
+    def arun(self) -> Awaitable[Any]:
+        """Do it as a task."""
 
 
 def accepted(signature: inspect.Signature | None, offered: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,18 +95,22 @@ def is_async(tool: Callable[..., Any]) -> bool:
 
 def failed(error: BaseException, spec: ToolSpec) -> Outcome:
     """What an exception from the tool's body says about the effect. For a write only a declared
-    failure proves that nothing happened; anything else, a cancellation too, leaves it unknown."""
+    failure proves that nothing happened; anything else, a cancellation too, leaves it unknown.
+    """
     name = type(error).__name__
-    if is_definite(error, spec):
+    if matches(error, spec.denials):
+        rule = getattr(error, "rule", None)
+        return Outcome(status=Status.DENIED, error=name, rule=str(rule) if rule else None)
+    if matches(error, spec.definite_failures):
         return Outcome(status=Status.DEFINITE, error=name)
     status = Status.UNKNOWN if spec.effect is Effect.WRITE else Status.TRANSIENT
     return Outcome(status=status, error=name)
 
 
-def is_definite(error: BaseException, spec: ToolSpec) -> bool:
-    """Whether `spec` declares that this kind of error comes before any effect."""
+def matches(error: BaseException, failures: Iterable[type[BaseException] | str]) -> bool:
+    """Whether an error is of one of these kinds, given as types or as names of types."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return any(
         failure in names if isinstance(failure, str) else isinstance(error, failure)
-        for failure in spec.definite_failures
+        for failure in failures
     )

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from decimal import Decimal
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
 import msgspec
 
+from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.breaker.checks.finding import Finding
 from pytest_tripwire.breaker.controller import Controller
-from pytest_tripwire.breaker.declare import spec_of
 from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.reconcile import Reconcile
 from pytest_tripwire.guard.calling import (
+    AsyncWork,
     accepted,
     bind,
     enter,
@@ -21,10 +24,13 @@ from pytest_tripwire.guard.calling import (
     is_async,
     signature_of,
 )
+from pytest_tripwire.guard.ending import Measures, Postconditions, State, Terminal
 from pytest_tripwire.guard.errors import Interrupted, UndeclaredToolError
+from pytest_tripwire.guard.nudge import with_hint
 from pytest_tripwire.guard.wrap import wrap
 from pytest_tripwire.timeline import (
     BudgetLine,
+    Decision,
     Effect,
     InterruptionRecord,
     Mode,
@@ -34,6 +40,7 @@ from pytest_tripwire.timeline import (
     ToolCall,
     ToolSpec,
     Verdict,
+    spec_of,
 )
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
@@ -51,6 +58,7 @@ class BreakerRun:
         new_call_id: names a call that came without an id.
         specs: declarations of tools by name; they outweigh `@tool_spec`.
         default_effect: what a tool does whose effect nobody declared; None makes that an error.
+        postconditions: what has to be true for the work to be done, by name.
     """
 
     def __init__(
@@ -62,8 +70,12 @@ class BreakerRun:
         new_call_id: Callable[[], str],
         specs: Mapping[str, ToolSpec] | None = None,
         default_effect: Effect | None = None,
+        postconditions: Postconditions | None = None,
     ) -> None:
         self.run_id = run_id
+        #: How the run has ended; None while it goes on.
+        self.terminal: Terminal | None = None
+        self._measures = Measures(postconditions or {})
         self._controller = controller
         self._clock = clock
         self._new_call_id = new_call_id
@@ -84,6 +96,11 @@ class BreakerRun:
     def last_reason(self) -> Reason | None:
         """Why the run left `open`; None while it is open."""
         return self._controller.last_reason
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until the deadline, 0 when it has passed; None without one."""
+        return self._controller.time_left
 
     def budgets(self) -> tuple[BudgetLine, ...]:
         """Every limited budget as it stands."""
@@ -171,12 +188,13 @@ class BreakerRun:
             verdict = self._controller.propose(call)
         if not verdict.allowed:
             return verdict.as_result()
-        result = self._execute(call, args, arguments)
+        result = self._execute(call, args, arguments, as_task=True)
         return await result if inspect.isawaitable(result) else result
 
     def decide(self, call: ToolCall) -> Verdict:
         """Decide about a call that you run yourself; `settle` it if it was allowed. A lost write
-        is reconciled first where its spec names a sync read."""
+        is reconciled first where its spec names a sync read.
+        """
         return self._decide(call, "")
 
     def _decide(self, call: ToolCall, problem: str) -> Verdict:
@@ -188,13 +206,29 @@ class BreakerRun:
             verdict = self._controller.propose(call)
         return verdict
 
-    def settle(self, call: ToolCall, outcome: Outcome) -> None:
-        """Say what came back from a call that `decide` allowed. Raises KeyError for any other."""
-        self._controller.settle(call, outcome)
+    def settle(self, call: ToolCall, outcome: Outcome) -> str | None:
+        """Say what came back from a call that `decide` allowed. Returns a hint for the model, to
+        be given with the result, if there is one. Raises KeyError for any other call.
+        """
+        ok = outcome.status is Status.OK
+        advanced = ok and bool(self._measures) and self._measures.advanced()
+        return self._controller.settle(call, outcome, advanced=advanced)
 
-    def before_model(self) -> Verdict:
-        """Open a turn. Anything but `ALLOW` means: do not send the request."""
-        return self._controller.before_model()
+    def before_model(self, estimate_usd: Decimal | None = None) -> Verdict:
+        """Open a turn. Anything but `ALLOW` means: do not send the request.
+
+        Args:
+            estimate_usd: what the request is expected to cost; by default the lowest seen.
+        """
+        return self._controller.before_model(estimate_usd)
+
+    def after_model(self, usage: Usage) -> None:
+        """Pay for the request that was opened first and not paid yet."""
+        self._controller.after_model(usage)
+
+    def model_failed(self) -> None:
+        """Take back what was reserved for a request that failed and cost nothing."""
+        self._controller.model_failed()
 
     def _call(
         self,
@@ -213,36 +247,49 @@ class BreakerRun:
         )
         return call, problem
 
-    def _execute(self, call: ToolCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        spec = self._specs[call.tool]
+    def _execute(
+        self,
+        call: ToolCall,
+        args: tuple[Any, ...],
+        arguments: Mapping[str, Any],
+        *,
+        as_task: bool = False,
+    ) -> Any:
         try:
             with self._controller.launch(call) as verdict:
                 if not verdict.allowed:
                     return verdict.as_result()
-                rest = enter(self._tools[call.tool], args, kwargs)
-            result = rest()
+                rest = enter(self._tools[call.tool], args, arguments)
+            task = as_task and isinstance(rest, AsyncWork)
+            result = rest.arun() if task else rest()
         except BaseException as error:
-            self._settle_failure(call, error, spec)
+            self._fail(call, error)
             raise
         if inspect.isawaitable(result):
-            return self._finish(call, result, spec)
-        self.settle(call, Outcome(status=Status.OK, result=result))
-        return result
+            return self._finish(call, result)
+        return self._succeed(call, result)
 
-    async def _finish(self, call: ToolCall, pending: Any, spec: ToolSpec) -> Any:
+    async def _finish(self, call: ToolCall, pending: Awaitable[Any]) -> Any:
+        left = self._controller.time_left
         try:
-            result = await pending
+            result = await (pending if left is None else self._clock.within(left, pending))
         except BaseException as error:
-            self._settle_failure(call, error, spec)
+            self._fail(call, error)
+            refusal = self._controller.refusal()
+            if isinstance(error, TimeoutError) and refusal and self._controller.time_left == 0:
+                return refusal.as_result()
             raise
-        self.settle(call, Outcome(status=Status.OK, result=result))
-        return result
+        return self._succeed(call, result)
 
-    def _settle_failure(self, call: ToolCall, error: BaseException, spec: ToolSpec) -> None:
+    def _succeed(self, call: ToolCall, result: Any) -> Any:
+        return with_hint(result, self.settle(call, Outcome(status=Status.OK, result=result)))
+
+    def _fail(self, call: ToolCall, error: BaseException) -> None:
         """A ledger that fails as well does not hide the tool's own error, least of all a
-        cancellation; the write stays in flight, and the end of the run tells of it."""
+        cancellation; the write stays in flight, and the end of the run tells of it.
+        """
         try:
-            self.settle(call, failed(error, spec))
+            self.settle(call, failed(error, self._specs[call.tool]))
         except Exception as second:  # noqa: BLE001 - whatever the ledger raises
             error.add_note(f"and its outcome could not be settled: {second!r}")
 
@@ -250,7 +297,8 @@ class BreakerRun:
 
     def _narrowed(self, request: Reconcile) -> Reconcile:
         """The request with those arguments that the read takes: no other is part of the question,
-        and so no other can be merely repeated by the answer."""
+        and so no other can be merely repeated by the answer.
+        """
         read = self._reader(request)
         taken = accepted(signature_of(read), request.arguments) if read is not None else {}
         return msgspec.structs.replace(request, arguments=taken)
@@ -282,9 +330,70 @@ class BreakerRun:
 
     # -- the end
 
+    def interrupt(self, message: str) -> None:
+        """Stop the run from outside: nothing is dispatched any more."""
+        self._controller.stop(
+            Finding(
+                decision=Decision.INTERRUPT,
+                reason=Reason.CANCELLED,
+                message=message,
+                mode=Mode.STOPPED,
+            )
+        )
+
+    def limit(self, finding: Finding) -> None:
+        """Begin in another mode than `open`, as a resumed run may have to."""
+        self._controller.stop(finding)
+
+    def expire(self) -> None:
+        """Look at the clock. Whoever has a timer calls this at the deadline; without one it is
+        noticed at the next call.
+        """
+        self._controller.expire()
+
+    def needs_input(self, *, field: str, why: str, question: str) -> Terminal:
+        """End the run because something is missing that only the user can say.
+
+        Args:
+            field: what is missing.
+            why: what it is needed for.
+            question: one specific question.
+        """
+        return self._ended(
+            Terminal(state=State.NEEDS_INPUT, detail=why, field=field, question=question)
+        )
+
+    def reject(self, why: str) -> Terminal:
+        """End the run because the task is not to be done."""
+        return self._ended(Terminal(state=State.REJECTED, detail=why))
+
+    def finish(self) -> Terminal:
+        """End the run. It is `completed` if every postcondition is true, and `failed` if one is
+        not; what the model says is no evidence.
+        """
+        unmet = self._measures.unmet()
+        if unmet:
+            return self._ended(Terminal(state=State.FAILED, detail=f"not true: {', '.join(unmet)}"))
+        return self._ended(Terminal(state=State.COMPLETED))
+
     def close(self) -> InterruptionRecord | None:
         """End the run without raising. Returns its record if it did not end well."""
-        return self._controller.close()
+        record = self._controller.close()
+        if record is None and self.terminal is None:
+            self.finish()
+        elif record is not None:
+            self._become(Terminal(state=State.INTERRUPTED, detail=record.message))
+        return record
+
+    def _ended(self, terminal: Terminal) -> Terminal:
+        if self.terminal is None or self.terminal.state is State.COMPLETED:
+            self._become(terminal)
+        return self.terminal or terminal
+
+    def _become(self, terminal: Terminal) -> None:
+        if terminal != self.terminal:
+            self.terminal = terminal
+            self._controller.finished(terminal.state, terminal.field or terminal.detail)
 
     def __enter__(self) -> Self:
         return self

@@ -64,5 +64,14 @@ class MemoryLedger:
         with self._lock:
             return self._records.get(run_id)
 
+    def claim(self, run_id: str, token_version: int) -> InterruptionRecord | None:
+        """Take an interrupted run up; see `Ledger.claim`."""
+        with self._lock:
+            record = self._records.get(run_id)
+            if record is None or record.token_version != token_version:
+                return None
+            self._records[run_id] = msgspec.structs.replace(record, token_version=token_version + 1)
+            return record
+
     def _listed(self, index: dict[str, list[str]], name: str) -> tuple[WriteEntry, ...]:
         return tuple(self._entries[key] for key in index.get(name, ()))

@@ -12,21 +12,33 @@ from pytest_tripwire.timeline.call import (
 from pytest_tripwire.timeline.events import (
     AnyEvent,
     BreakerEvent,
+    BudgetAlert,
     Decided,
     Delivery,
     Dispatch,
     Event,
+    ExternalChange,
+    Finished,
     ModeChange,
     ModelRequest,
     Mutation,
+    Nudged,
     Reconciled,
+    Resumption,
     Settled,
     WorldEvent,
 )
 from pytest_tripwire.timeline.reasons import Family, Reason
 from pytest_tripwire.timeline.record import BudgetLine, InterruptionRecord, SafeAction
 from pytest_tripwire.timeline.recorder import Timeline, Writer, from_json, to_json
-from pytest_tripwire.timeline.spec import DEFAULT_VOLATILE, Effect, Reconciler, ToolSpec
+from pytest_tripwire.timeline.spec import (
+    DEFAULT_VOLATILE,
+    Effect,
+    Reconciler,
+    ToolSpec,
+    parse_effect,
+    spec_of,
+)
 from pytest_tripwire.timeline.writes import WriteEntry, WriteStatus
 
 __all__ = [
@@ -34,6 +46,7 @@ __all__ = [
     "DEFAULT_VOLATILE",
     "AnyEvent",
     "BreakerEvent",
+    "BudgetAlert",
     "BudgetLine",
     "Decided",
     "Decision",
@@ -41,16 +54,20 @@ __all__ = [
     "Dispatch",
     "Effect",
     "Event",
+    "ExternalChange",
     "Family",
+    "Finished",
     "InterruptionRecord",
     "Mode",
     "ModeChange",
     "ModelRequest",
     "Mutation",
+    "Nudged",
     "Outcome",
     "Reason",
     "Reconciled",
     "Reconciler",
+    "Resumption",
     "SafeAction",
     "Settled",
     "Status",
@@ -63,5 +80,7 @@ __all__ = [
     "WriteStatus",
     "Writer",
     "from_json",
+    "parse_effect",
+    "spec_of",
     "to_json",
 ]

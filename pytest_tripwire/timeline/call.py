@@ -62,11 +62,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         status: `ok`, or which kind of failure.
         result: the tool's own result. Never stored, never recorded.
         error: the class of the error, never its text.
+        rule: the rule by which policy said no.
     """
 
     status: Status
     result: Any = None
     error: str | None = None
+    rule: str | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

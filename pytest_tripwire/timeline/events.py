@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import msgspec
 
 from pytest_tripwire.timeline.call import Decision, Mode, Status
@@ -35,11 +37,14 @@ class Dispatch(WorldEvent, frozen=True, kw_only=True, tag="dispatch"):
 
 
 class Delivery(WorldEvent, frozen=True, kw_only=True, tag="delivery"):
-    """What the caller was told of a dispatch: `ok`, `lost` or `error`."""
+    """What the caller was told of a dispatch: `ok`, `empty`, `lost`, `denied`, `error` or
+    `cancelled`. `version` is the business version that it was shown, 0 if none.
+    """
 
     dispatch: int
     told: str
     note: str = ""
+    version: int = 0
 
 
 class Mutation(WorldEvent, frozen=True, kw_only=True, tag="mutation"):
@@ -51,12 +56,29 @@ class Mutation(WorldEvent, frozen=True, kw_only=True, tag="mutation"):
     note: str = ""
 
 
+class ExternalChange(WorldEvent, frozen=True, kw_only=True, tag="external_change"):
+    """Somebody else changed a record."""
+
+    resource: str
+    version: int
+    note: str = ""
+
+
+class Resumption(WorldEvent, frozen=True, kw_only=True, tag="resumption"):
+    """An operator let the interrupted agent go on."""
+
+    decision: str
+
+
 class ModelRequest(WorldEvent, frozen=True, kw_only=True, tag="model_request"):
     """A request that the model server answered. `conversation` tells parallel agents apart."""
 
     conversation: str
     turn: int
     says: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: Decimal = Decimal(0)
 
 
 class Decided(BreakerEvent, frozen=True, kw_only=True, tag="decided"):
@@ -91,6 +113,40 @@ class ModeChange(BreakerEvent, frozen=True, kw_only=True, tag="mode"):
     mode: Mode
 
 
+class BudgetAlert(BreakerEvent, frozen=True, kw_only=True, tag="budget_alert"):
+    """A budget passed the share at which somebody should know; told once for each dimension."""
+
+    name: str
+    spent: float
+    limit: float
+
+
+class Nudged(BreakerEvent, frozen=True, kw_only=True, tag="nudged"):
+    """A result was handed on with a hint, one step before the run would be stopped."""
+
+    call_id: str
+    reason: Reason
+
+
+class Finished(BreakerEvent, frozen=True, kw_only=True, tag="finished"):
+    """The run ended in one of the five terminal states."""
+
+    state: str
+    detail: str = ""
+
+
 AnyEvent = (
-    Dispatch | Delivery | Mutation | ModelRequest | Decided | Settled | Reconciled | ModeChange
+    Dispatch
+    | Delivery
+    | Mutation
+    | ExternalChange
+    | Resumption
+    | ModelRequest
+    | Decided
+    | Settled
+    | Reconciled
+    | ModeChange
+    | BudgetAlert
+    | Nudged
+    | Finished
 )

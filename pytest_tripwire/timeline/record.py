@@ -37,12 +37,16 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
         run_id: the interrupted run.
         tenant: trusted context of the run, never taken from the model.
         workflow: workflow and version, e.g. `refunds@4`.
+        request_id: the piece of work; a run that goes on repeats none of its writes.
         mode: what the run was left in.
         reason: why it was interrupted.
         message: the same in a sentence.
         evidence: sequence numbers of the events it rests on.
         budgets: what was spent and what was left.
         last_intent: fingerprint of the call that was not let through.
+        last_resource: reference of the record that was read last, by its declared identity.
+        business_version: the version of it that the run has seen.
+        elapsed_s: seconds of its time that the run had used.
         writes: every write of the run and how certain it is.
         safe_actions: what a person may do next.
         token_version: raised at each resume; two resumers cannot both win.
@@ -60,5 +64,9 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     last_intent: str
     writes: tuple[WriteEntry, ...]
     safe_actions: tuple[SafeAction, ...]
+    request_id: str = ""
+    last_resource: str = ""
+    business_version: str = ""
+    elapsed_s: float = 0.0
     token_version: int = 1
     ended_as: str | None = None

@@ -17,6 +17,15 @@ class Effect(StrEnum):
     HANDOFF = "handoff"
 
 
+def parse_effect(effect: Effect | str) -> Effect:
+    """`effect` as a value; raises ValueError with the choices."""
+    try:
+        return Effect(effect)
+    except ValueError:
+        choices = ", ".join(each.value for each in Effect)
+        raise ValueError(f"effect={effect!r}: a tool's effect is one of {choices}") from None
+
+
 Failure: TypeAlias = type[BaseException] | str
 Reconciler: TypeAlias = Callable[..., Any]
 
@@ -37,6 +46,10 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
         identity: arguments that say what is acted on. Undeclared: all of them.
         wording: free-text arguments; they never tell two intents apart.
         volatile: nonces, besides the names of `DEFAULT_VOLATILE`.
+        required_fields: of a hand-off, the arguments that say what was found out so far; with them
+            declared, everything else in it but its identity is talk.
+        poll: asking again until something is ready is normal; bounded by time, not by count.
+        can_diagnose: a read that may run once more when the run gets nowhere, to see why.
         result_id: field of a result that carries the stable id of what was written.
         reconcile: the authoritative read that settles a write whose answer was lost:
             the name of a guarded read tool, or a callable. It is called with the
@@ -44,6 +57,11 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
         late_effect_s: seconds after which an effect that has not shown up never will.
             Undeclared: an absent effect proves nothing, and the write stays held.
         definite_failures: exception types, or class names, that prove that nothing happened.
+        denials: exception types, or class names, by which policy says no; nothing happened. An
+            attribute `rule` of the exception names the rule.
+        result_version: field of a result that carries the record's business version.
+        result_volatile: fields of a result that change by themselves, besides the default names.
+        expected_duration_s: seconds that a call takes; not started when less is left.
     """
 
     name: str
@@ -52,10 +70,23 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     identity: tuple[str, ...] | None = None
     wording: tuple[str, ...] = ()
     volatile: tuple[str, ...] = ()
+    required_fields: tuple[str, ...] = ()
+    poll: bool = False
+    can_diagnose: bool = False
     result_id: str | None = None
+    result_version: str | None = None
+    result_volatile: tuple[str, ...] = ()
     reconcile: str | Reconciler | None = None
     late_effect_s: float | None = None
     definite_failures: tuple[Failure, ...] = ()
+    denials: tuple[Failure, ...] = ()
+    expected_duration_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Take an effect by its plain name too; raises ValueError for one that does not exist."""
+        effect: object = self.effect  # as the caller gave it, whatever the annotation says
+        if not isinstance(effect, Effect):
+            msgspec.structs.force_setattr(self, "effect", parse_effect(str(effect)))
 
     @property
     def mutates(self) -> bool:
@@ -66,3 +97,13 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     def kind(self) -> str:
         """The operation class, or the tool's own name where none was declared."""
         return self.operation or self.name
+
+
+#: Where `@tool_spec` leaves what it was told.
+ATTRIBUTE = "__tripwire_spec__"
+
+
+def spec_of(tool: object) -> ToolSpec | None:
+    """What `tool_spec` declared about `tool`, if it did."""
+    spec = getattr(tool, ATTRIBUTE, None)
+    return spec if isinstance(spec, ToolSpec) else None

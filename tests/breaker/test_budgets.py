@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import Dimension, Mode, Reason, RunBudget
-from pytest_tripwire.breaker.budget import REASONS, Accounts
+from pytest_tripwire.breaker.accounts import Accounts
+from pytest_tripwire.breaker.budget import REASONS
 from pytest_tripwire.timeline import BudgetLine, Decided, Decision, Family, ModeChange
 
 Call = Callable[..., Any]
@@ -28,7 +30,10 @@ def test_a_negative_limit_is_refused_by_name(name: str) -> None:
 
 
 def test_every_dimension_has_a_limit_and_a_reason() -> None:
-    assert {each.value for each in Dimension} == set(RunBudget.__struct_fields__)
+    soft = {"usual_turns", "deadline_s", "max_prompt_tokens", "max_same_intent"}
+    other = {"max_no_progress_steps", "alert_share"}
+    counted = {each.value for each in Dimension}
+    assert counted | soft | other == set(RunBudget.__struct_fields__)
     assert {REASONS[each].family for each in Dimension} == {Family.BUDGET}
 
 
@@ -128,7 +133,7 @@ def test_the_scarcest_is_named(make_shop: Call, refund: Call) -> None:
 def test_a_reservation_takes_all_or_nothing() -> None:
     accounts = Accounts(RunBudget(max_tool_calls=1, max_side_effects=0))
 
-    short = accounts.reserve({Dimension.TOOL_CALLS: 1, Dimension.SIDE_EFFECTS: 1})
+    short = accounts.reserve({Dimension.TOOL_CALLS: Decimal(1), Dimension.SIDE_EFFECTS: Decimal(1)})
 
     assert short is Dimension.SIDE_EFFECTS
     assert accounts.lines()[0] == BudgetLine(name="max_tool_calls", limit=1, spent=0, remaining=1)
@@ -142,7 +147,7 @@ def test_threads_that_reserve_at_once_get_what_there_is() -> None:
 
     def work() -> None:
         gate.wait(20)
-        got.append(accounts.reserve({Dimension.TOOL_CALLS: 1}) is None)
+        got.append(accounts.reserve({Dimension.TOOL_CALLS: Decimal(1)}) is None)
 
     threads = [threading.Thread(target=work) for _ in range(24)]
     for thread in threads:
@@ -158,10 +163,10 @@ def test_a_reservation_that_is_being_made_cannot_be_overtaken() -> None:
     accounts = Accounts(RunBudget(max_tool_calls=1))
     overtaken: list[Any] = []
     other = threading.Thread(
-        target=lambda: overtaken.append(accounts.reserve({Dimension.TOOL_CALLS: 1}))
+        target=lambda: overtaken.append(accounts.reserve({Dimension.TOOL_CALLS: Decimal(1)}))
     )
 
-    class Slow(dict[Dimension, float]):
+    class Slow(dict[Dimension, Decimal]):
         """Lets the other thread try between looking and taking."""
 
         looks = 0
@@ -173,20 +178,20 @@ def test_a_reservation_that_is_being_made_cannot_be_overtaken() -> None:
                 other.join(0.05)
             return super().items()
 
-    assert accounts.reserve(Slow({Dimension.TOOL_CALLS: 1})) is None
+    assert accounts.reserve(Slow({Dimension.TOOL_CALLS: Decimal(1)})) is None
     other.join(20)
 
     assert overtaken == [Dimension.TOOL_CALLS]
     assert accounts.lines()[0].spent == 1
 
 
-AMOUNTS = st.floats(0, 10)
+AMOUNTS = st.decimals(0, 10, places=2)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(AMOUNTS, AMOUNTS), max_size=20))
 def test_even_when_more_is_used_than_promised_nothing_goes_below_zero(
-    moves: list[tuple[float, float]],
+    moves: list[tuple[Decimal, Decimal]],
 ) -> None:
     accounts = Accounts(RunBudget(max_tool_calls=20))
 

@@ -313,7 +313,7 @@ def test_a_read_that_is_not_guarded_settles_nothing(
         (WriteStatus.IN_FLIGHT, "unknown_side_effect", 1),
     ],
 )
-def test_a_callable_may_say_the_status_itself(  # noqa: PLR0913, PLR0917 - fixtures and a table
+def test_a_callable_may_say_the_status_itself(  # noqa: PLR0917 - fixtures and a table
     make_shop: Call, desk: Any, refund: Call, said: WriteStatus, expected: Any, sent: int
 ) -> None:
     desk.fates = ["vanished"]

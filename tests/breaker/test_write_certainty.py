@@ -342,7 +342,7 @@ def test_a_call_is_settled_once_and_only_if_it_was_allowed(shop: Any) -> None:
     ("status", "expected"),
     [
         (Status.OK, Reason.DUPLICATE_WRITE),
-        (Status.DENIED, None),
+        (Status.DENIED, Reason.REPEATED_DENIAL),
         (Status.DEFINITE, None),
         (Status.TRANSIENT, Reason.UNKNOWN_SIDE_EFFECT),
         (Status.UNKNOWN, Reason.UNKNOWN_SIDE_EFFECT),

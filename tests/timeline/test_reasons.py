@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_tripwire.timeline import (
     DEFAULT_VOLATILE,
     Decision,
@@ -103,3 +105,17 @@ def test_only_name_and_effect_have_to_be_declared() -> None:
     assert not ToolSpec(name="look", effect=Effect.READ).mutates
     assert not ToolSpec(name="to_billing", effect=Effect.HANDOFF).mutates
     assert ToolSpec(name="pay", effect=Effect.WRITE, operation="payment").kind == "payment"
+
+
+@pytest.mark.parametrize("effect", list(Effect))
+def test_an_effect_by_its_plain_name_is_taken_for_the_value(effect: Effect) -> None:
+    spec = ToolSpec(name="pay", effect=effect.value)  # type: ignore[arg-type]
+
+    assert spec.effect is effect
+    assert spec == ToolSpec(name="pay", effect=effect)
+    assert spec.mutates is (effect is Effect.WRITE)
+
+
+def test_an_effect_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"effect='wirte': a tool's effect is one of read, write"):
+        ToolSpec(name="pay", effect="wirte")  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, get_args
 
 import msgspec
@@ -13,18 +14,23 @@ import pytest
 from pytest_tripwire.timeline import (
     AnyEvent,
     BreakerEvent,
+    BudgetAlert,
     Decided,
     Decision,
     Delivery,
     Dispatch,
     Effect,
     Event,
+    ExternalChange,
+    Finished,
     Mode,
     ModeChange,
     ModelRequest,
     Mutation,
+    Nudged,
     Reason,
     Reconciled,
+    Resumption,
     Settled,
     Status,
     Timeline,
@@ -47,8 +53,19 @@ def threads_switch_often() -> Iterator[None]:
 WORLD: list[WorldEvent] = [
     Dispatch(tool="pay", role="write", effect=Effect.WRITE, resource="order A-1"),
     Delivery(dispatch=1, told="lost", note="\u00e9"),
+    Delivery(dispatch=1, told="ok", version=3),
     Mutation(dispatch=1, resource="order A-1", version=2),
+    ExternalChange(resource="order A-1", version=3, note="a colleague corrected the total"),
+    Resumption(decision="approved"),
     ModelRequest(conversation="c", turn=3, says="proposes write"),
+    ModelRequest(
+        conversation="c",
+        turn=4,
+        says="answers",
+        prompt_tokens=300,
+        completion_tokens=20,
+        cost_usd=Decimal("0.19"),
+    ),
 ]
 BREAKER: list[BreakerEvent] = [
     Decided(call_id="1", tool="pay", decision=Decision.ALLOW, reason=None, mode=Mode.OPEN),
@@ -62,6 +79,9 @@ BREAKER: list[BreakerEvent] = [
     Settled(call_id="1", tool="pay", status=Status.UNKNOWN),
     Reconciled(tool="pay", status=WriteStatus.CONFIRMED),
     ModeChange(reason=Reason.UNKNOWN_SIDE_EFFECT, mode=Mode.READ_ONLY),
+    BudgetAlert(name="max_turns", spent=8.0, limit=10.0),
+    Nudged(call_id="3", reason=Reason.EMPTY_RESULTS),
+    Finished(state="needs_input", detail="purchase date"),
 ]
 
 

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pytest_tripwire.breaker.checks.arguments import arguments
 from pytest_tripwire.breaker.checks.authorization import authorization
 from pytest_tripwire.breaker.checks.budgets import budgets
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from pytest_tripwire.breaker.checks.deadline import deadline
+from pytest_tripwire.breaker.checks.earlier_denial import earlier_denial
+from pytest_tripwire.breaker.checks.finding import DenialSeen, Finding, Proposal, View
+from pytest_tripwire.breaker.checks.in_flight import in_flight
 from pytest_tripwire.breaker.checks.stop_state import stop_state
 from pytest_tripwire.breaker.checks.write_certainty import write_certainty
 
@@ -20,7 +23,10 @@ ORDER: tuple[Check, ...] = (
     arguments,
     authorization,
     write_certainty,
+    earlier_denial,
+    deadline,
     budgets,
+    in_flight,
 )
 
 
@@ -33,4 +39,4 @@ def first_finding(view: View, proposal: Proposal) -> Finding | None:
     return None
 
 
-__all__ = ["ORDER", "Check", "Finding", "Proposal", "View", "first_finding"]
+__all__ = ["ORDER", "Check", "DenialSeen", "Finding", "Proposal", "View", "first_finding"]

@@ -1,9 +1,16 @@
-"""The policy's word comes before any question of progress or money."""
+"""The policy's word comes before any question of progress or money.
+
+It is asked anew for every call, so a request that it allows now is not held against an earlier no.
+A no by one rule about one resource is told twice; whoever asks a third time is stopped.
+"""
 
 from __future__ import annotations
 
 from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
-from pytest_tripwire.timeline import Decision, Reason
+from pytest_tripwire.timeline import Decision, Mode, Reason
+
+#: Times that a no is told before asking again stops the run.
+TOLD = 2
 
 
 def authorization(view: View, proposal: Proposal) -> Finding | None:
@@ -12,8 +19,12 @@ def authorization(view: View, proposal: Proposal) -> Finding | None:
     if denial is None:
         return None
     told = denial.message or f"{proposal.call.tool} is not permitted here"
+    key = (proposal.spec.kind, proposal.intent.resource, denial.rule)
+    stop = view.policy_denials.get(key, 0) >= TOLD
     return Finding(
-        decision=Decision.REFUSE,
-        reason=Reason.DENIED,
+        decision=Decision.INTERRUPT if stop else Decision.REFUSE,
+        reason=Reason.REPEATED_DENIAL if stop else Reason.DENIED,
         message=f"{told} (rule {denial.rule}). Other words will not change this.",
+        mode=Mode.STOPPED if stop else None,
+        rule=denial.rule,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from pytest_tripwire.breaker.budget import Accounts
+from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.fingerprint import Intent
 from pytest_tripwire.breaker.port import Ledger, Policy
 from pytest_tripwire.timeline import Decision, Mode, Reason, ToolCall, ToolSpec, WriteEntry
@@ -41,6 +41,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         reconcile: a write that has to be settled by its authoritative read first.
         entry: the ledger entry that stands in the way.
         answer: a result that can be given in place of the call.
+        denial: the denial that it repeats, by operation and resource.
+        rule: the rule by which the breaker's own policy says no.
     """
 
     decision: Decision
@@ -51,6 +53,26 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     reconcile: WriteEntry | None = None
     entry: WriteEntry | None = None
     answer: Any = None
+    denial: tuple[str, str] | None = None
+    rule: str = ""
+
+
+class DenialSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """A no that a tool has given.
+
+    Args:
+        rules: for each time the rule's id, or the class of the denial.
+        tool: the tool that gave it.
+        intents: what was denied, by intent.
+        evidence: the events at which it was.
+        refused: how often it was proposed again and not let through.
+    """
+
+    rules: tuple[str, ...]
+    tool: str
+    intents: frozenset[str]
+    evidence: tuple[int, ...]
+    refused: int = 0
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,21 +81,41 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         mode: what the run may still do.
         stop: why it left `open`, if it did.
+        run_id: this run.
         epoch: the piece of work that is under way.
+        tenant: trusted context of the run.
         accounts: the budgets.
+        max_same_intent: how often one intent may be dispatched.
+        executed: how often each was.
+        time_left: seconds until the deadline; None without one.
+        final: whether the turn under way is the last answer.
         ledger: what is known of writes.
         policy: who may do what.
+        denials: what tools have denied, by operation and resource.
+        policy_denials: how often the policy has said no, by operation, resource and rule.
+        in_flight: how many calls of each intent have not come back yet.
+        patience: fruitless steps of one kind that are executed.
         held: unknown writes that keep the run read-only, by resource.
         answers: what reconciling reads returned in this run, by the write's key.
-        tenant: trusted context of the run.
+        diagnosed: whether the one diagnosing read was used.
     """
 
     mode: Mode
     stop: Finding | None
+    run_id: str
     epoch: str
+    tenant: str
     accounts: Accounts
+    max_same_intent: int | None
+    executed: Mapping[str, int]
+    time_left: float | None
+    final: bool
     ledger: Ledger
     policy: Policy
+    denials: Mapping[tuple[str, str], DenialSeen]
+    policy_denials: Mapping[tuple[str, str, str], int]
+    in_flight: Mapping[str, int]
+    patience: int
     held: Mapping[str, ToolSpec]
     answers: Mapping[str, Any]
-    tenant: str
+    diagnosed: bool

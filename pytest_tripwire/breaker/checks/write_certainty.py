@@ -31,26 +31,41 @@ def write_certainty(view: View, proposal: Proposal) -> Finding | None:
     if not proposal.spec.mutates:
         return None
     known = view.ledger.of_resource(proposal.intent.resource)
-    entry = in_the_way(known, intent=proposal.intent.digest, epoch=view.epoch, learned=view.answers)
+    entry = in_the_way(
+        known,
+        intent=proposal.intent.digest,
+        epoch=view.epoch,
+        run_id=view.run_id,
+        learned=view.answers,
+    )
     return None if entry is None else explain(entry, view, proposal)
 
 
 def in_the_way(
-    known: Sequence[WriteEntry], *, intent: str, epoch: str, learned: Container[str] = ()
+    known: Sequence[WriteEntry],
+    *,
+    intent: str,
+    epoch: str,
+    run_id: str,
+    learned: Container[str] = (),
 ) -> WriteEntry | None:
     """The entry that forbids a write of `intent`, given all writes of its resource in order.
-    `learned` holds the keys of those that the run found confirmed when it reconciled them."""
+    `learned` holds the keys of those that the run found confirmed when it reconciled them.
+    """
     for entry in known:
         if entry.status is WriteStatus.UNKNOWN:
             return entry
     for entry in known:
         if entry.status is WriteStatus.IN_FLIGHT and entry.intent == intent:
             return entry
-    # The same write under another request id does not excuse a message that is delivered again.
+    changed_since = False
     for entry in reversed([entry for entry in known if entry.status is WriteStatus.CONFIRMED]):
         if entry.intent != intent:
-            return None
-        if entry.epoch == epoch or entry.key in learned:
+            changed_since = True
+        # A message that is delivered again excuses nothing that was done for it before.
+        elif (entry.epoch == epoch or entry.key in learned) and (
+            entry.run_id != run_id or not changed_since
+        ):
             return entry
     return None
 

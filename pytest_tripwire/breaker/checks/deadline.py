@@ -1,0 +1,38 @@
+"""Nothing starts after the deadline, nor what would not end before it."""
+
+from __future__ import annotations
+
+from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from pytest_tripwire.timeline import Decision, Mode, Reason
+
+_PASSED = "The time of this run is over. No tool runs any more: finish with what you know."
+_TOO_LONG = (
+    "{tool} takes about {needed:g} s and {left:g} s are left, so it was not started. "
+    "Do what is shorter, or finish with what you know."
+)
+
+
+def deadline(view: View, proposal: Proposal) -> Finding | None:
+    """Stops the run once its time is over; refuses a call that is known to take longer."""
+    if view.time_left is None:
+        return None
+    if view.time_left <= 0:
+        return passed()
+    needed = proposal.spec.expected_duration_s
+    if needed is None or needed <= view.time_left:
+        return None
+    return Finding(
+        decision=Decision.REFUSE,
+        reason=Reason.DEADLINE,
+        message=_TOO_LONG.format(tool=proposal.call.tool, needed=needed, left=view.time_left),
+    )
+
+
+def passed() -> Finding:
+    """The end of a run whose time is over."""
+    return Finding(
+        decision=Decision.INTERRUPT,
+        reason=Reason.DEADLINE,
+        message=_PASSED,
+        mode=Mode.STOPPED,
+    )

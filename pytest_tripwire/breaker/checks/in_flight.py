@@ -1,0 +1,27 @@
+"""The same question is not asked again before the earlier answers are there.
+
+Calls in flight count like those that came back, or one message with ten equal calls would get past
+every rule that looks at answers. Different questions side by side are good work.
+"""
+
+from __future__ import annotations
+
+from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from pytest_tripwire.timeline import Decision, Effect, Reason
+
+_WAIT = (
+    "{tool} is under way with this very question {count} times already, so it was not asked again. "
+    "Wait for the answers."
+)
+
+
+def in_flight(view: View, proposal: Proposal) -> Finding | None:
+    """Refuses a read of which as many are under way as may be fruitless."""
+    count = view.in_flight.get(proposal.intent.digest, 0)
+    if proposal.spec.effect is not Effect.READ or proposal.spec.poll or count < view.patience:
+        return None
+    return Finding(
+        decision=Decision.REFUSE,
+        reason=Reason.REPEATED_INTENT_SAME_OUTCOME,
+        message=_WAIT.format(tool=proposal.call.tool, count=count),
+    )

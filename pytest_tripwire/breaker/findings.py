@@ -1,0 +1,57 @@
+"""What the controller finds by itself, and how a finding is told."""
+
+from __future__ import annotations
+
+from pytest_tripwire.breaker.checks.finding import Finding
+from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.timeline import Decision, Mode, Reason, Verdict, WriteEntry
+
+_LEFT_UNKNOWN = "The run ended while the outcome of a write of {tool} was unknown."
+_STUCK = "{what} ({count} times), so the run was stopped. Finish with what you know."
+_NUDGE = (
+    "{what} ({count} times). If the next try brings nothing new either, this run is stopped: try "
+    "something else, or finish with what you know."
+)
+
+
+def verdict_of(finding: Finding) -> Verdict:
+    """The verdict that tells a finding."""
+    return Verdict(
+        decision=finding.decision,
+        reason=finding.reason,
+        message=finding.message,
+        evidence=finding.evidence,
+        answer=finding.answer,
+    )
+
+
+def nudge(trip: Trip) -> str:
+    """The hint one step before a stop."""
+    return _NUDGE.format(what=_sentence(trip.what), count=trip.count)
+
+
+def stuck(trip: Trip) -> Finding:
+    """The end of a run that gets nowhere, but for one read that can tell why."""
+    return Finding(
+        decision=Decision.ALLOW_READ_ONLY,
+        reason=trip.reason,
+        message=_STUCK.format(what=_sentence(trip.what), count=trip.count),
+        evidence=trip.evidence,
+        mode=Mode.READ_ONLY,
+    )
+
+
+def left_unknown(entry: WriteEntry, evidence: list[int]) -> Finding:
+    """The end of a run that leaves a write behind whose outcome nobody knows."""
+    return Finding(
+        decision=Decision.ALLOW_READ_ONLY,
+        reason=Reason.UNKNOWN_SIDE_EFFECT,
+        message=_LEFT_UNKNOWN.format(tool=entry.tool),
+        evidence=tuple(evidence),
+        mode=Mode.READ_ONLY,
+        entry=entry,
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,30 @@
+"""Agents hand a task round and nothing about it changes.
+
+Steps are counted over the whole ring, whatever its size: handing back what another has just handed
+over counts once each. A field filled, a record changed or something new read starts it anew.
+"""
+
+from __future__ import annotations
+
+from pytest_tripwire.breaker.progress.history import History
+from pytest_tripwire.breaker.progress.step import Step
+from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.timeline import Effect, Reason
+
+#: Hand-offs word for word the same say less than those in new words.
+EXACT_LIMIT = 2
+WORDING_LIMIT = 3
+
+
+def handoff(history: History, step: Step, _limit: int) -> Trip | None:
+    """Counts hand-offs that repeat an earlier one."""
+    if step.effect is not Effect.HANDOFF or not history.handoffs:
+        return None
+    exact = history.echoes >= len(history.handoffs)
+    return Trip(
+        reason=Reason.HANDOFF_WITHOUT_PROGRESS,
+        count=len(history.handoffs),
+        limit=EXACT_LIMIT if exact else WORDING_LIMIT,
+        evidence=tuple(each.seq for each in history.handoffs),
+        what=f"{step.tool} handed the task round and nothing about it changed",
+    )

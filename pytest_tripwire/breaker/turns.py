@@ -1,0 +1,102 @@
+"""The model's side of a run: what a request may cost, and whether it may be sent at all."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from pytest_tripwire.breaker.accounts import ANY, Accounts
+from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
+from pytest_tripwire.breaker.checks.budgets import spent
+from pytest_tripwire.breaker.checks.finding import Finding
+from pytest_tripwire.breaker.checks.stop_state import over
+from pytest_tripwire.breaker.modes import Modes
+from pytest_tripwire.breaker.state import RunState
+from pytest_tripwire.timeline import Decision, Mode, Reason
+
+#: Turns in a row that bring nothing, after which a run past its usual length is stopped.
+PATIENCE = 2
+
+_UNKNOWN = (
+    "The provider does not say what the last request used, and this run has a budget in that. "
+    "Unknown is not zero: no further request is sent."
+)
+_UNUSUAL = "This run is longer than usual and gets nowhere. Finish with what you know."
+
+
+class Turns:
+    """Counts and pays a run's model requests. Used under the run's lock."""
+
+    def __init__(
+        self, *, budget: RunBudget, state: RunState, accounts: Accounts, modes: Modes
+    ) -> None:
+        self._budget = budget
+        self._state = state
+        self._accounts = accounts
+        self._modes = modes
+        self._promised: list[Decimal] = []
+
+    def open(self, estimate_usd: Decimal | None) -> Finding | None:
+        """Open a turn: reserve what its request is expected to cost, the lowest seen if nobody
+        estimates. Returns why it must not be sent, if it must not.
+        """
+        stop = self._state.stop
+        if stop is not None and self._state.mode is Mode.STOPPED:
+            return over(stop)
+        finding = self._unusual() or self._reserve(estimate_usd)
+        if finding is not None:
+            self._modes.leave_open(finding)
+            return finding
+        self._state.turns += 1
+        self._state.final = self._state.over_ceiling
+        return None
+
+    def pay(self, usage: Usage) -> None:
+        """Pay for the request that was opened first and not paid yet."""
+        promised = self._promised.pop(0) if self._promised else Decimal(0)
+        cost = usage.cost_usd
+        self._accounts.settle(
+            Dimension.MODEL_COST, reserved=promised, spent=promised if cost is None else cost
+        )
+        self._accounts.settle(Dimension.TOKENS, reserved=Decimal(0), spent=Decimal(usage.tokens))
+        if cost is not None:
+            self._state.lowest_cost = min(self._state.lowest_cost or cost, cost)
+        if self._is_unknown(usage):
+            self._modes.leave_open(_stop(Reason.COST_UNKNOWN, _UNKNOWN))
+        ceiling = self._budget.max_prompt_tokens
+        if ceiling is not None and (usage.prompt_tokens or 0) > ceiling:
+            self._state.over_ceiling = True
+
+    def give_back(self) -> None:
+        """Give back what was reserved for the request that was opened first."""
+        promised = self._promised.pop(0) if self._promised else Decimal(0)
+        self._accounts.settle(Dimension.MODEL_COST, reserved=promised, spent=Decimal(0))
+
+    def _reserve(self, estimate_usd: Decimal | None) -> Finding | None:
+        promised = self._state.lowest_cost if estimate_usd is None else estimate_usd
+        needs = {
+            Dimension.MODEL_COST: promised or ANY,
+            Dimension.TOKENS: ANY,
+            Dimension.TURNS: Decimal(1),
+        }
+        short = self._accounts.reserve(needs)
+        if short is not None:
+            return spent(short)
+        self._accounts.settle(Dimension.TURNS, reserved=Decimal(1), spent=Decimal(1))
+        self._promised.append(promised)
+        return None
+
+    def _unusual(self) -> Finding | None:
+        usual = self._budget.usual_turns
+        if usual is None or self._state.turns < usual:
+            return None
+        stuck = self._state.turns - self._state.progress_turn >= PATIENCE
+        return _stop(Reason.TURN_BUDGET, _UNUSUAL) if stuck else None
+
+    def _is_unknown(self, usage: Usage) -> bool:
+        money = self._accounts.is_limited(Dimension.MODEL_COST) and usage.cost_usd is None
+        tokens = self._accounts.is_limited(Dimension.TOKENS) and usage.prompt_tokens is None
+        return money or tokens
+
+
+def _stop(reason: Reason, message: str) -> Finding:
+    return Finding(decision=Decision.INTERRUPT, reason=reason, message=message, mode=Mode.STOPPED)

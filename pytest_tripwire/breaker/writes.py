@@ -1,0 +1,147 @@
+"""Writes: told to the ledger before they run, settled after, reconciled when an answer is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+from pytest_tripwire.breaker.accounts import Accounts
+from pytest_tripwire.breaker.budget import Dimension
+from pytest_tripwire.breaker.checks.finding import Proposal
+from pytest_tripwire.breaker.checks.write_certainty import in_the_way
+from pytest_tripwire.breaker.modes import Modes
+from pytest_tripwire.breaker.port import Clock, Ledger
+from pytest_tripwire.breaker.reconcile import Reading, covers, interpret, stable_id
+from pytest_tripwire.breaker.state import Admitted, RunContext, RunState
+from pytest_tripwire.timeline import (
+    BreakerEvent,
+    Outcome,
+    Reconciled,
+    Status,
+    WriteEntry,
+    Writer,
+    WriteStatus,
+)
+
+NOTHING_HAPPENED = frozenset({Status.DEFINITE, Status.DENIED})
+
+
+class Writes:
+    """Keeps the ledger of one run's writes. Used under the run's lock."""
+
+    def __init__(
+        self,
+        *,
+        context: RunContext,
+        state: RunState,
+        accounts: Accounts,
+        ledger: Ledger,
+        clock: Clock,
+        events: Writer[BreakerEvent],
+        modes: Modes,
+        new_key: Callable[[], str],
+    ) -> None:
+        self._context = context
+        self._state = state
+        self._accounts = accounts
+        self._ledger = ledger
+        self._clock = clock
+        self._events = events
+        self._modes = modes
+        self._new_key = new_key
+
+    def begin(self, proposal: Proposal) -> tuple[str | None, WriteEntry | None]:
+        """Tell the ledger of a write that is about to run. Returns its key, or the entry of an
+        earlier write that stands in the way.
+        """
+        intent, spec = proposal.intent, proposal.spec
+        entry = WriteEntry(
+            key=self._new_key(),
+            run_id=self._context.run_id,
+            epoch=self._context.epoch,
+            tool=spec.name,
+            kind=spec.kind,
+            resource=intent.resource,
+            intent=intent.digest,
+            dispatched_at=self._clock.now(),
+        )
+        other = self._ledger.begin(
+            entry,
+            lambda known: in_the_way(
+                known,
+                intent=entry.intent,
+                epoch=entry.epoch,
+                run_id=entry.run_id,
+                learned=self._state.answers,
+            ),
+        )
+        return (entry.key, None) if other is None else (None, other)
+
+    def settle(self, key: str, proposal: Proposal, outcome: Outcome) -> None:
+        """Tell the ledger what is certain of a write that came back, late too."""
+        if outcome.status is Status.OK:
+            found = stable_id(outcome.result, proposal.spec, proposal.call.arguments)
+            self._ledger.settle(key, WriteStatus.CONFIRMED, result_id=found, reconciled=False)
+        elif outcome.status in NOTHING_HAPPENED:
+            self._ledger.settle(key, WriteStatus.REJECTED, reconciled=False)
+        else:
+            self._ledger.settle(key, WriteStatus.UNKNOWN, reconciled=False)
+
+    def withdraw(self, key: str) -> None:
+        """Tell the ledger that a write was never dispatched."""
+        self._ledger.settle(key, WriteStatus.REJECTED, reconciled=False)
+
+    def lose_those_under_way(self) -> None:
+        """At the deadline a write that has not come back may have happened or not."""
+        for entry in self._ledger.of_run(self._context.run_id):
+            if entry.status is WriteStatus.IN_FLIGHT:
+                self._ledger.settle(entry.key, WriteStatus.UNKNOWN, reconciled=False)
+
+    def learn(self, admitted: Admitted, outcome: Outcome) -> None:
+        """A read that the model makes itself may settle a write that is held. What it shows is as
+        old as its admission, however long its answer took.
+        """
+        proposal = admitted.proposal
+        about = proposal.call.arguments
+        for resource, spec in list(self._state.held.items()):
+            if spec.reconcile != proposal.call.tool:
+                continue
+            if not covers(spec, about, resource, self._context.tenant):
+                continue
+            for entry in self._ledger.of_resource(resource):
+                if entry.status is WriteStatus.UNKNOWN:
+                    age = admitted.at - entry.dispatched_at
+                    self.believe(entry, interpret(outcome, spec, about, age_s=age), outcome)
+            self._release_hold(resource)
+
+    def believe(self, entry: WriteEntry, reading: Reading, outcome: Outcome) -> None:
+        """Take a reading for true, unless the write was settled while the read was under way."""
+        known = self._ledger.of_resource(entry.resource)
+        standing = {each.key: each.status for each in known}.get(entry.key)
+        if standing is WriteStatus.CONFIRMED:
+            self._state.answers.setdefault(entry.key, outcome.result)
+        if standing is not WriteStatus.UNKNOWN:
+            return
+        if _shown_before(reading, entry, known):
+            reading = Reading(status=WriteStatus.UNKNOWN)
+        self._ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=True)
+        self._events.append(Reconciled(tool=entry.tool, status=reading.status))
+        if reading.status is WriteStatus.UNKNOWN:
+            return
+        if reading.status is WriteStatus.CONFIRMED:
+            self._state.answers[entry.key] = outcome.result
+        elif entry.run_id == self._context.run_id:
+            self._accounts.settle(Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1))
+        self._release_hold(entry.resource)
+
+    def _release_hold(self, resource: str) -> None:
+        known = self._ledger.of_resource(resource)
+        if not any(entry.status is WriteStatus.UNKNOWN for entry in known):
+            self._state.held.pop(resource, None)
+            self._modes.reopen()
+
+
+def _shown_before(reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
+    """Whether a read shows only what an earlier write left behind, which proves nothing."""
+    others = {each.result_id for each in known if each.key != entry.key}
+    return reading.result_id is not None and reading.result_id in others
