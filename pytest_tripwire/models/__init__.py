@@ -17,7 +17,7 @@ from pytest_tripwire.models.script import (
     ToolResult,
 )
 from pytest_tripwire.models.server import MAX_BODY, MAX_REQUESTS, ModelServer, Observe
-from pytest_tripwire.models.smallest import SchemaError, smallest
+from pytest_tripwire.world.schema import SchemaError, smallest
 
 __all__ = [
     "MAX_BODY",

@@ -11,8 +11,8 @@ from pytest_tripwire.models.call_ids import make_call_id
 from pytest_tripwire.models.conversation import Conversation
 from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.script import Binder, Calls, Move, Say, Script
-from pytest_tripwire.models.smallest import SchemaError, smallest
 from pytest_tripwire.models.tokens import count_tokens
+from pytest_tripwire.world.schema import SchemaError, smallest
 
 HARMLESS = "There is nothing more to do."
 

@@ -21,7 +21,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
         prompt_tokens: size of the request in tokens.
         completion_tokens: size of the answer in tokens.
         auxiliary: whether the request is none of the script's, like a router's.
-        repeat: whether this turn of this conversation was answered before.
+        repeat: whether this turn was answered before, and the client says that it only tries the
+            same request again.
         withheld: why the script's own move is not given; empty when it is.
     """
 
@@ -69,11 +70,13 @@ class Counters:
             self.requests += 1
             return self.requests <= self._max_requests
 
-    def observe(self, conversation: Conversation, answer: Answer) -> Observed:
-        """Count an answer; returns what there is to know about it."""
+    def observe(self, conversation: Conversation, answer: Answer, *, retry: bool) -> Observed:
+        """Count an answer; returns what there is to know about it. A conversation that is begun
+        anew is no repeat: it is asked for, and paid for, like any other.
+        """
         place = (conversation.key, conversation.turn)
         with self._lock:
-            repeat = place in self._answered
+            repeat = retry and place in self._answered
             self._answered.add(place)
             if answer.withheld:
                 self._withheld.setdefault(answer.withheld)

@@ -18,6 +18,9 @@ _LINGER_BYTES = 256 * 1024 * 1024
 
 _LENGTH_DIGITS = 15
 
+#: How the SDKs of OpenAI and Anthropic count the tries of one request.
+RETRIES = "x-stainless-retry-count"
+
 
 class Handler(BaseHTTPRequestHandler):
     """One connection, one request."""
@@ -45,12 +48,16 @@ class Handler(BaseHTTPRequestHandler):
             self._check_host()
             body = self._body() if self.command == "POST" else b""
             unread = self.command != "POST"
-            reply = self.server.app.respond(self.command, self.path, body)
+            reply = self.server.app.respond(self.command, self.path, body, retry=self._is_retry())
         except RequestError as error:
             reply = self.server.app.refuse(self.path, error)
         self._send(reply)
         if unread:
             self._linger()
+
+    def _is_retry(self) -> bool:
+        # Only the client knows: an agent that begins its conversation anew sends the same again.
+        return self.headers.get(RETRIES, "0").strip() not in ("", "0")
 
     def _check_host(self) -> None:
         # A web page whose name was rebound to 127.0.0.1 still sends its own name.

@@ -45,15 +45,17 @@ class Router:
         self._counters = counters
         self.max_body = max_body
 
-    def respond(self, method: str, path: str, body: bytes) -> HttpReply:
-        """Answer a request. Raises `RequestError` to turn it down."""
+    def respond(self, method: str, path: str, body: bytes, *, retry: bool) -> HttpReply:
+        """Answer a request. `retry`: the client says that it sends it again. Raises
+        `RequestError` to turn it down.
+        """
         place = _place(path)
         self._check_route(method, place)
         if place == MODELS_PATH:
             return _reply(200, models_body())
         dialect = self._dialects[place]
         try:
-            return _reply(200, self._complete(dialect, _decode(body)))
+            return _reply(200, self._complete(dialect, _decode(body), retry=retry))
         except RequestError:
             raise
         except BaseException as error:  # the harness raises it on its own thread
@@ -79,10 +81,10 @@ class Router:
         if self._counters.closed:
             raise RequestError(503, "this model server was stopped: start a new one")
 
-    def _complete(self, dialect: Dialect, body: dict[str, Any]) -> dict[str, Any]:
+    def _complete(self, dialect: Dialect, body: dict[str, Any], *, retry: bool) -> dict[str, Any]:
         conversation = _parse(dialect, body)
         answer = self._answer(conversation)
-        observed = self._counters.observe(conversation, answer)
+        observed = self._counters.observe(conversation, answer, retry=retry)
         text = self._observe(observed)
         if text is not None:
             answer = speak(text, conversation)

@@ -37,7 +37,7 @@ class ModelServer:
         max_body: bytes that the body of a request may have.
     """
 
-    def __init__(  # noqa: PLR0913 - each is named where it is called
+    def __init__(
         self,
         *,
         script: Script,

@@ -34,7 +34,7 @@ class App(Protocol):
     def max_body(self) -> int:
         """Bytes that the body of a request may have."""
 
-    def respond(self, method: str, path: str, body: bytes) -> HttpReply:
+    def respond(self, method: str, path: str, body: bytes, *, retry: bool) -> HttpReply:
         """Answer a request. Raises `RequestError` to turn it down."""
 
     def refuse(self, path: str, error: RequestError) -> HttpReply:

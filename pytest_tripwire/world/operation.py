@@ -20,11 +20,15 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         result: what the caller is told.
         changed: the record that it changed, None for a read.
+        shown: the record that it read, so that it is known which version the caller has seen.
+        empty: whether it says that there is nothing.
         note: the same in a few words, for the timeline.
     """
 
     result: Any
     changed: Record | None = None
+    shown: Record | None = None
+    empty: bool = False
     note: str = ""
 
 
@@ -39,6 +43,9 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         about: the business's own name of what it acts on.
         default: the tool that plays it where a team names none.
         result_id: field of the result that carries the id of what was written.
+        result_version: field of the result that carries the record's version.
+        poll: whether waiting with it is normal.
+        can_diagnose: whether it may be used once to see why nothing moves.
     """
 
     role: str
@@ -48,3 +55,6 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     about: Callable[[Slots], str]
     default: Role
     result_id: str | None = None
+    result_version: str | None = None
+    poll: bool = False
+    can_diagnose: bool = False

@@ -33,7 +33,14 @@ class Records:
         with self._lock:
             return self._records.get(name)
 
-    def put(self, name: str, **fields: Any) -> Record:
+    def need(self, name: str) -> Record:
+        """The record. Raises UnknownRecordError."""
+        record = self.get(name)
+        if record is None:
+            raise UnknownRecordError(f"there is no such {name.split(' ', 1)[0]}")
+        return record
+
+    def put(self, name: str, /, **fields: Any) -> Record:
         """Create a record, or change some of its fields; either way its version goes up by one."""
         with self._lock:
             old = self._records.get(name)

@@ -16,31 +16,46 @@ class Slot(StrEnum):
     AMOUNT = "amount"
     WORDING = "wording"
     NONCE = "nonce"
+    TARGET = "target"
+    DETAIL = "detail"
+    FIELD = "field"
+    VALUE = "value"
+    CURSOR = "cursor"
 
 
+#: What is acted on.
 RESOURCE = Slot.RESOURCE
+#: How much.
 AMOUNT = Slot.AMOUNT
+#: Free text: other words for the same thing.
 WORDING = Slot.WORDING
+#: An id or a time that is minted for each attempt.
 NONCE = Slot.NONCE
+#: To whom a task is handed.
+TARGET = Slot.TARGET
+#: What a hand-off has found out so far.
+DETAIL = Slot.DETAIL
+#: By which field something is looked up, or which one is set.
+FIELD = Slot.FIELD
+#: The value to look for, or to set.
+VALUE = Slot.VALUE
+#: Where to go on reading.
+CURSOR = Slot.CURSOR
 
 
 class Role(msgspec.Struct, frozen=True):
     """One of a team's tools in its part.
 
-    `Role(issue_credit, {"order": RESOURCE, "note": WORDING, "request_id": NONCE})`
+    `Role(pay_back, {"order": RESOURCE, "note": WORDING, "request_id": NONCE})`
 
     Args:
-        tool: the team's callable: its name, signature and docstring are what the agent sees; its
-            body never runs.
-        args: what each argument means; a value that is no `Slot` is passed as it stands.
+        tool: the team's callable, or its definition as a provider takes it (a mapping with name,
+            description and JSON schema). It is what the agent sees; its body never runs.
+        args: what each argument means; a value that is no `Slot` is passed as it stands. A
+            required argument that is not named gets the least value that its schema allows.
         result: turns the world's result into the shape that the team's tool would return.
     """
 
-    tool: Callable[..., Any]
+    tool: Callable[..., Any] | Mapping[str, Any]
     args: Mapping[str, Any] = {}
     result: Callable[[Any], Any] | None = None
-
-    @property
-    def name(self) -> str:
-        """The name under which the model calls the tool."""
-        return self.tool.__name__

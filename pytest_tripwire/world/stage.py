@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytest_tripwire.timeline import Delivery, Dispatch, Mutation, WorldEvent, Writer
+from pytest_tripwire.timeline import (
+    Delivery,
+    Dispatch,
+    ExternalChange,
+    Mutation,
+    WorldEvent,
+    Writer,
+)
 from pytest_tripwire.world.clock import VirtualClock
-from pytest_tripwire.world.faults import Fault
-from pytest_tripwire.world.operation import Operation, Slots
+from pytest_tripwire.world.faults import Fault, Plan
+from pytest_tripwire.world.operation import Done, Operation, Slots
 from pytest_tripwire.world.records import Records
+from pytest_tripwire.world.work import Work
 
 
 class Stage:
@@ -24,6 +31,7 @@ class Stage:
         clock: how long things take.
         faults: what goes wrong.
         events: where it tells what happened.
+        heard: told of every operation that was done, and what it was done with.
     """
 
     def __init__(
@@ -33,64 +41,85 @@ class Stage:
         clock: VirtualClock,
         faults: Sequence[Fault],
         events: Writer[WorldEvent],
+        heard: Callable[[Operation, Slots], None] = lambda _operation, _slots: None,
     ) -> None:
         self._records = records
         self._clock = clock
         self._faults = tuple(faults)
         self._events = events
+        self._heard = heard
         self._lock = threading.Lock()
         self._calls: Counter[str] = Counter()
+        self._first: dict[tuple[str, str], Any] = {}
+        self._own_names = frozenset(each.name for each in records.named(""))
 
-    def enter(self, operation: Operation, tool: str, slots: Slots) -> Callable[[], Any]:
+    def enter(self, operation: Operation, tool: str, slots: Slots) -> Work:
         """Tell of a dispatch, at once; what is returned does the work."""
-        with self._lock:
-            self._calls[operation.role] += 1
-            nth = self._calls[operation.role]
+        name = self._known(operation.about(slots))
+        plan = self._plan(operation.role)
+        self._clock.enter()
         seq = self._events.append(
-            Dispatch(
-                tool=tool,
-                role=operation.role,
-                effect=operation.effect,
-                resource=self._known(operation.about(slots)),
-            )
+            Dispatch(tool=tool, role=operation.role, effect=operation.effect, resource=name)
         )
-        return functools.partial(self._perform, operation, slots, seq, nth)
+        scene = _Scene(self, operation, slots, seq)
+        return Work(scene=scene, plan=plan, clock=self._clock, dispatch=seq)
 
-    def _perform(self, operation: Operation, slots: Slots, seq: int, nth: int) -> Any:
-        own: list[Exception] = []
-        effect = functools.partial(self._effect, operation, slots, seq, own)
-        fault = self._fault(operation.role, nth)
-        try:
-            result = fault.around(effect, self._clock) if fault else effect()
-        except Exception as error:
-            told = fault.told if fault and error not in own else "error"
-            self._events.append(Delivery(dispatch=seq, told=told, note=type(error).__name__))
-            raise
-        self._events.append(Delivery(dispatch=seq, told="ok"))
-        return result
+    def change(self, name: str, /, *, note: str, **fields: Any) -> None:
+        """Somebody else changes a record."""
+        record = self._records.put(name, **fields)
+        self._events.append(ExternalChange(resource=record.name, version=record.version, note=note))
 
-    def _effect(self, operation: Operation, slots: Slots, seq: int, own: list[Exception]) -> Any:
-        """Act and tell of it. An error goes into `own`: it is the tool's and not a fault's."""
-        try:
-            done = operation.act(self._records, slots)
-        except Exception as error:
-            own.append(error)
-            raise
+    def perform(self, operation: Operation, slots: Slots, seq: int) -> Done:
+        """Do an operation, and tell of what it changed."""
+        done = operation.act(self._records, slots)
+        with self._lock:
+            self._first.setdefault((operation.role, operation.about(slots)), done.result)
         if done.changed is not None:
-            name, version = done.changed.name, done.changed.version
+            name, version = self._known(done.changed.name), done.changed.version
             self._events.append(
                 Mutation(dispatch=seq, resource=name, version=version, note=done.note)
             )
-        return done.result
+        self._heard(operation, slots)
+        return done
+
+    def first(self, operation: Operation, name: str) -> Any:
+        """What an operation said of a record at first."""
+        with self._lock:
+            return self._first.get((operation.role, name))
+
+    def tell(self, delivery: Delivery) -> None:
+        """Tell what a caller was told."""
+        self._events.append(delivery)
+
+    def _plan(self, role: str) -> Plan:
+        with self._lock:
+            self._calls[role] += 1
+            nth = self._calls[role]
+        laid = (each.plan(nth) for each in self._faults if each.role == role)
+        return next((plan for plan in laid if plan is not None), Plan())
 
     def _known(self, name: str) -> str:
-        """A record's name; what the agent made up is shown as a fingerprint, as it could be
-        anything, a secret too."""
-        if self._records.get(name) is not None:
+        """The name of a record that the business had from the start. What the agent made up is
+        shown as a fingerprint, as it could be anything, a secret too.
+        """
+        if name in self._own_names:
             return name
         kind = name.split(" ", 1)[0]
         return f"{kind} #{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
-    def _fault(self, role: str, nth: int) -> Fault | None:
-        hit = (each for each in self._faults if each.role == role and each.hits(nth))
-        return next(hit, None)
+
+class _Scene:
+    """One call's place on the stage."""
+
+    def __init__(self, stage: Stage, operation: Operation, slots: Slots, seq: int) -> None:
+        self._stage, self._operation = stage, operation
+        self._slots, self._seq = slots, seq
+
+    def effect(self) -> Done:
+        return self._stage.perform(self._operation, self._slots, self._seq)
+
+    def earlier(self) -> Any:
+        return self._stage.first(self._operation, self._operation.about(self._slots))
+
+    def deliver(self, delivery: Delivery) -> None:
+        self._stage.tell(delivery)

@@ -166,6 +166,17 @@ def test_a_retry_of_the_sdk_gets_the_same_move(run: Run, ask: Body, connect: Any
     assert running.observed[0].move == running.observed[1].move
 
 
+def test_a_conversation_that_is_begun_anew_is_no_retry(run: Run, ask: Body, connect: Any) -> None:
+    running = run()
+    client = connect(running.url)
+
+    loop(client, ask())
+    loop(client, ask())
+
+    assert [seen.turn for seen in running.observed] == [0, 1, 2] * 2
+    assert not any(seen.repeat for seen in running.observed)
+
+
 def test_a_trimmed_history_goes_on_where_it_was(run: Run, ask: Body, connect: Any) -> None:
     running = run()
     client = connect(running.url)

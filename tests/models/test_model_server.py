@@ -333,8 +333,8 @@ class Defective:
     def __init__(self) -> None:
         self.crash: BaseException | None = None
 
-    def respond(self, method: str, path: str, body: bytes) -> Any:
-        raise KeyError(method, path, body)
+    def respond(self, method: str, path: str, body: bytes, *, retry: bool) -> Any:
+        raise KeyError(method, path, body, retry)
 
     def refuse(self, path: str, error: Exception) -> Any:
         raise KeyError(path, error)

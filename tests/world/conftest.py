@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_tripwire.timeline import Timeline, WorldEvent
-from pytest_tripwire.world import Fault, Records, Stage, VirtualClock
+from pytest_tripwire.world import Records, Stage, VirtualClock
 from pytest_tripwire.world.desk import open_order
+from pytest_tripwire.world.faults import Fault
 
 
 class World:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_tripwire.world import Records, UnknownRecordError
-from pytest_tripwire.world.desk import open_order, refund, refund_status
+from pytest_tripwire.world.desk import open_order
+from pytest_tripwire.world.desk.refunds import refund, refund_status
 from pytest_tripwire.world.roles import AMOUNT, RESOURCE
 from pytest_tripwire.world.schema import parameters, summary
 

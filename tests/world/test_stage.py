@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_tripwire.timeline import Delivery, Dispatch, Effect, Mutation
-from pytest_tripwire.world import LostAnswer, Operation, UnknownRecordError
+from pytest_tripwire.world import Operation, UnknownRecordError
 from pytest_tripwire.world.desk import STATUS, WRITE
+from pytest_tripwire.world.faults import LostAnswer
 from pytest_tripwire.world.roles import AMOUNT, RESOURCE
 
 Make = Callable[..., Any]
@@ -65,7 +66,7 @@ def test_a_lost_answer_lands_exactly_once(world: Make) -> None:
 
 
 def test_only_the_call_that_it_is_laid_over_is_lost(world: Make) -> None:
-    there = world(LostAnswer(role="write", nth=2, after_s=5))
+    there = world(LostAnswer(role="write", calls=(2,), after_s=5))
 
     pay(there)
     with pytest.raises(TimeoutError, match="no answer within 5 s"):
@@ -119,7 +120,7 @@ def test_a_name_that_the_business_does_not_know_is_shown_as_a_fingerprint(
 
 
 def test_parallel_calls_each_get_their_place(world: Make) -> None:
-    there = world(LostAnswer(role="write", nth=50))
+    there = world(LostAnswer(role="write", calls=(50,)))
 
     def one(_: int) -> str:
         try:

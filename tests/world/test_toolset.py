@@ -10,8 +10,20 @@ from typing import Any
 import pytest
 
 from pytest_tripwire.timeline import Dispatch, Effect, ToolSpec
-from pytest_tripwire.world import AMOUNT, NONCE, RESOURCE, WORDING, BindingError, Role, Toolset
+from pytest_tripwire.world import (
+    AMOUNT,
+    NONCE,
+    RESOURCE,
+    WORDING,
+    BindingError,
+    Role,
+    Toolset,
+    check_roles,
+    tool_names,
+)
 from pytest_tripwire.world.desk import STATUS, WRITE
+from pytest_tripwire.world.faults import PolicyDeniedError
+from pytest_tripwire.world.toolset import NOTHING_HAPPENED
 
 Make = Callable[..., Any]
 
@@ -111,12 +123,16 @@ def test_roles_are_declared_in_the_breakers_terms(toolset: Callable[..., Toolset
             wording=("note",),
             volatile=("request",),
             result_id="refund_id",
+            definite_failures=NOTHING_HAPPENED,
+            denials=(PolicyDeniedError,),
         ),
         "get_refund": ToolSpec(
             name="get_refund",
             effect=Effect.READ,
             operation="refund_status",
             identity=("order_id",),
+            definite_failures=NOTHING_HAPPENED,
+            denials=(PolicyDeniedError,),
         ),
     }
 
@@ -140,6 +156,75 @@ def test_schemas_name_and_describe_each_tool(toolset: Callable[..., Toolset]) ->
     )
 
 
+def test_what_a_role_does_not_map_gets_the_least_value(toolset: Callable[..., Toolset]) -> None:
+    tools = toolset({"write": Role(credit, {"order": RESOURCE})})
+
+    # What has a default is left out.
+    assert tools.arguments("write", {RESOURCE: "A-1", AMOUNT: 40}) == {"order": "A-1", "cents": 0}
+    tools.check("write", {RESOURCE: "A-1", AMOUNT: 40})
+
+
+ENDLESS = {
+    "name": "credit",
+    "parameters": {
+        "type": "object",
+        "properties": {"order": {"$ref": "#/$defs/order"}},
+        "required": ["order"],
+        "$defs": {
+            "order": {
+                "type": "object",
+                "properties": {"of": {"$ref": "#/$defs/order"}},
+                "required": ["of"],
+            }
+        },
+    },
+}
+
+
+def test_what_has_no_least_value_is_refused(toolset: Callable[..., Toolset]) -> None:
+    tools = toolset({"write": Role(ENDLESS)})
+
+    with pytest.raises(BindingError, match="'order' cannot be filled in: the schema asks for a"):
+        tools.arguments("write", {RESOURCE: "A-1"})
+
+
+def test_a_slot_that_the_schema_does_not_take_is_refused(toolset: Callable[..., Toolset]) -> None:
+    tools = toolset({"write": Role(credit, {**ARGS, "cents": WORDING})})
+
+    with pytest.raises(BindingError) as raised:
+        tools.check("write", {RESOURCE: "A-1", WORDING: "sent back"})
+
+    assert str(raised.value) == (
+        "the role 'write' calls credit, but arguments.cents is 'sent back', and the schema wants "
+        "number. Give that argument a meaning or a fixed value in the role's args"
+    )
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        (
+            {"refund": Role(credit, ARGS)},
+            "tripwire_tools names the role 'refund'; the roles are write, status",
+        ),
+        ({"write": credit}, "give a Role"),
+        ({"write": None}, "give a Role"),
+    ],
+)
+def test_what_is_no_role_and_what_plays_no_part(roles: dict[str, Any], message: str) -> None:
+    with pytest.raises(BindingError) as raised:
+        check_roles(roles, (WRITE, STATUS))
+
+    assert message in str(raised.value)
+
+
+def test_names_of_the_tools_that_play_parts() -> None:
+    assert tool_names({}, (WRITE, STATUS)) == {"issue_refund", "get_refund"}
+    assert tool_names({"write": Role(credit, ARGS)}, (WRITE, STATUS)) == {"credit", "get_refund"}
+    with pytest.raises(BindingError, match="has the tool 'credit': give a function"):
+        tool_names({"write": Role("credit")}, (WRITE, STATUS))  # type: ignore[arg-type]
+
+
 def no_arguments() -> None:
     """Take nothing."""
 
@@ -147,11 +232,8 @@ def no_arguments() -> None:
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        ({"refund": Role(credit, ARGS)}, "names the role 'refund', which the case does not have"),
-        ({"write": credit}, "give a Role"),
         ({"write": Role("credit")}, "has the tool 'credit': give a function"),  # type: ignore[arg-type]
         ({"write": Role(functools.partial(credit))}, "give a function"),
-        ({"write": Role(credit, {"order": RESOURCE})}, "credit requires 'cents'"),
         ({"write": Role(credit, {**ARGS, "memo": WORDING})}, "maps 'memo', but credit takes order"),
         ({"status": Role(no_arguments, {"x": 1})}, "but no_arguments takes no arguments"),
         (

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import msgspec
-
-from pytest_tripwire.world.clock import VirtualClock
+from pytest_tripwire.world.faults.plan import On, Plan
 
 
-class LostAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The effect happens; the caller waits `after_s` seconds and gets a `TimeoutError`.
+class LostAnswer(On, frozen=True, kw_only=True):
+    """The effect happens; the caller waits `after_s` seconds and gets a `TimeoutError`."""
 
-    Args:
-        role: whose tool it is.
-        nth: which call of that role, from 1.
-        after_s: seconds until the caller gives up.
-    """
-
-    role: str
-    nth: int = 1
     after_s: float = 30.0
-    told: str = "lost"
 
-    def hits(self, nth: int) -> bool:
-        """Whether the `nth` call is the one."""
-        return nth == self.nth
-
-    def around(self, effect: Callable[[], Any], clock: VirtualClock) -> Any:
-        """Run the effect and withhold its result."""
-        effect()
-        clock.sleep(self.after_s)
-        raise TimeoutError(f"no answer within {self.after_s:g} s")
+    def plan(self, nth: int) -> Plan | None:
+        """What happens to the `nth` call."""
+        if not self.hits(nth):
+            return None
+        error = TimeoutError(f"no answer within {self.after_s:g} s")
+        return Plan(after_s=self.after_s, raises=error, told="lost")

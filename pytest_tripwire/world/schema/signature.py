@@ -23,7 +23,8 @@ _ARGUMENT = re.compile(r"^ +(\w+) *(?:\([^)]*\))?: +(\S.*)$", re.MULTILINE)
 
 def parameters(tool: Callable[..., Any]) -> dict[str, Any]:
     """The `parameters` object of a function tool: every named parameter, its type where the
-    annotation is a plain one, and its line of the docstring's `Args:` section."""
+    annotation is a plain one, and its line of the docstring's `Args:` section.
+    """
     hints, lines = _hints(tool), dict(_ARGUMENT.findall(inspect.getdoc(tool) or ""))
     named = [each for each in inspect.signature(tool).parameters.values() if _is_named(each)]
     return {

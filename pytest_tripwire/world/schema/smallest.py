@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_tripwire.models.smallest_scalar import smallest_number, smallest_string
+from pytest_tripwire.world.schema.scalar import smallest_number, smallest_string
 
 #: Far above any real schema, far below what would hurt: a few nested `minItems`
 #: ask for millions of values.

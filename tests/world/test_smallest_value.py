@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_tripwire.models import SchemaError, smallest
+from pytest_tripwire.world.schema import SchemaError, smallest
 
 NODE = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
 
