@@ -10,25 +10,41 @@ if TYPE_CHECKING:
     from pytest_tripwire.cases.case import Case
 
 #: Goes up when a case is added or what it demands changes: never in a minor release.
-CATALOGUE_VERSION = 1
+CATALOGUE_VERSION = 2
 
-CASE_IDS: tuple[str, ...] = ("lost-write",)
+CASE_IDS: tuple[str, ...] = (
+    "empty-search",
+    "ping-pong-handoff",
+    "lost-write",
+    "rephrased-denial",
+    "long-investigation",
+    "cost-budget",
+    "deadline",
+    "stale-resume",
+)
 
 
 class UnknownCaseError(LookupError):
     """There is no standard case of this name."""
 
-    def __init__(self, case_id: object) -> None:
-        near = difflib.get_close_matches(str(case_id), CASE_IDS, n=1)
+    def __init__(self, case_id: object, known: tuple[str, ...] = CASE_IDS) -> None:
+        near = difflib.get_close_matches(str(case_id), known, n=1)
         guess = f" Did you mean {near[0]!r}?" if near else ""
-        known = ", ".join(CASE_IDS)
-        super().__init__(f"there is no case {case_id!r}.{guess} The standard cases are: {known}")
+        names = ", ".join(known)
+        super().__init__(f"there is no case {case_id!r}.{guess} There are: {names}")
 
 
 def load_case(case_id: str) -> Case:
-    """The standard case of this name. Raises UnknownCaseError with the names that exist."""
-    if case_id not in CASE_IDS:
+    """The standard case of this name, or the look-alike `case/name`. Raises UnknownCaseError with
+    the names that exist.
+    """
+    name, _, lookalike = str(case_id).partition("/")
+    if name not in CASE_IDS:
         raise UnknownCaseError(case_id)
-    module = import_module(f"pytest_tripwire.cases.{case_id.replace('-', '_')}")
-    case: Case = module.CASE
-    return case
+    case: Case = import_module(f"pytest_tripwire.cases.{name.replace('-', '_')}").CASE
+    if not lookalike:
+        return case
+    known = {each.id: each for each in case.lookalikes}
+    if case_id not in known:
+        raise UnknownCaseError(case_id, tuple(known))
+    return known[case_id]

@@ -6,9 +6,9 @@ from pytest_tripwire.harness.assertions import (
 )
 from pytest_tripwire.harness.failures import HarnessError, TripwireFailure, explain, failure
 from pytest_tripwire.harness.harness import EXAMPLE, Harness, checked
+from pytest_tripwire.harness.options import Options, Protection
 from pytest_tripwire.harness.run import Run
-from pytest_tripwire.harness.setting import Options, Protection
-from pytest_tripwire.harness.task import Agent, Model, Task, Tools
+from pytest_tripwire.harness.task import Agent, Model, Resumed, Task, Tools
 
 __all__ = [
     "EXAMPLE",
@@ -18,6 +18,7 @@ __all__ = [
     "Model",
     "Options",
     "Protection",
+    "Resumed",
     "Run",
     "Task",
     "Tools",

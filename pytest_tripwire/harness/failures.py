@@ -25,7 +25,7 @@ class HarnessError(Exception):
 
 
 def explain(cell: Cell) -> str:
-    """Why a cell is not contained: what broke, the timeline with that event marked, the lesson."""
+    """Why a cell is not contained: what broke, the timeline with the event marked, a lesson."""
     first = cell.broken[0] if cell.broken else None
     head = f"{cell.case}: {cell.state} (agent {cell.agent}, protection {cell.protection})"
     facts = [f"- {each.check}: {each.message}" for each in cell.broken]
@@ -36,7 +36,8 @@ def explain(cell: Cell) -> str:
 
 def trim(error: BaseException | None) -> None:
     """Take this package's own frames out of the tracebacks of what an agent raised. They say
-    nothing about the agent, and a verbose report would print what the model gave them."""
+    nothing about the agent, and a verbose report would print what the model gave them.
+    """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

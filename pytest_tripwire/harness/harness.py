@@ -10,16 +10,19 @@ from typing import Any
 
 import msgspec
 
-from pytest_tripwire.cases import load_case
 from pytest_tripwire.cases.case import Case
 from pytest_tripwire.guard import Interrupted
 from pytest_tripwire.harness.failures import HarnessError, trim
 from pytest_tripwire.harness.loops import in_loop, in_thread, wait_at_most
 from pytest_tripwire.harness.observe import observation
+from pytest_tripwire.harness.options import Options
 from pytest_tripwire.harness.run import Run
-from pytest_tripwire.harness.setting import Options, Setting
+from pytest_tripwire.harness.script import played
+from pytest_tripwire.harness.setting import Setting
+from pytest_tripwire.harness.specs import check_names
 from pytest_tripwire.harness.task import Agent
 from pytest_tripwire.oracle import judge
+from pytest_tripwire.world import BindingError
 
 _INSIDE = (
     "run() was called inside a running event loop, where it cannot start one for the agent. "
@@ -46,7 +49,8 @@ class Harness:
 
     Raises:
         UnknownCaseError: for an id that no standard case has.
-        HarnessError: for an agent that cannot be called.
+        HarnessError: for an agent that cannot be called, or a variant, roles or specs that there
+            are not.
     """
 
     def __init__(
@@ -57,10 +61,11 @@ class Harness:
         agent_id: str = "agent",
         options: Options | None = None,
     ) -> None:
-        self._case = load_case(case) if isinstance(case, str) else case
+        self._options = options or Options()
+        self._case = played(case, self._options.variant)
+        check_names(self._options, self._case.operations)
         self._agent = checked(agent)
         self._agent_id = agent_id
-        self._options = options or Options()
 
     def run(self) -> Run:
         """Run the agent, sync or async, and judge it.
@@ -70,19 +75,34 @@ class Harness:
         """
         if in_loop():
             raise HarnessError(_INSIDE)
-        setting = Setting(self._case, self._options)
+        setting = self._setting()
         started = time.monotonic()
         with setting.server:
             answer, error = self._attempt(setting)
+            if self._goes_on(setting, error):
+                answer, error = self._attempt(setting)
         return self._judged(setting, answer, error, time.monotonic() - started)
 
     async def arun(self) -> Run:
         """The same inside a running event loop; a sync agent runs in a thread."""
-        setting = Setting(self._case, self._options)
+        setting = self._setting()
         started = time.monotonic()
         with setting.server:
             answer, error = await self._aattempt(setting)
+            if self._goes_on(setting, error):
+                answer, error = await self._aattempt(setting)
         return self._judged(setting, answer, error, time.monotonic() - started)
+
+    def _setting(self) -> Setting:
+        try:
+            return Setting(self._case, self._options)
+        except BindingError as error:
+            raise HarnessError(str(error)) from error
+
+    def _goes_on(self, setting: Setting, error: BaseException | None) -> bool:
+        """Whether the case calls the agent a second time; an agent that failed is not."""
+        interlude = self._case.interlude
+        return interlude is not None and error is None and setting.turn_over(interlude)
 
     def _attempt(self, setting: Setting) -> tuple[Any, BaseException | None]:
         try:
@@ -118,6 +138,7 @@ class Harness:
         seen = observation(
             setting,
             error=error,
+            stops=self._options.stops,
             record=record,
             open_at_end=open_at_end,
             overran=self._overran(setting, seconds),

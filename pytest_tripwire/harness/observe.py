@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import os
+
 from pytest_tripwire.guard import Interrupted
+from pytest_tripwire.harness.proxies import proxy_hint
 from pytest_tripwire.harness.setting import Setting
 from pytest_tripwire.oracle import Ended, Observation, StopClaim
-from pytest_tripwire.timeline import InterruptionRecord, Mode, ModeChange, WorldEvent
+from pytest_tripwire.timeline import InterruptionRecord, Mode, ModeChange, Resumption, WorldEvent
 
 
 def observation(
     setting: Setting,
     *,
     error: BaseException | None,
+    stops: tuple[type[BaseException], ...],
     record: InterruptionRecord | None,
     open_at_end: bool,
     overran: str,
 ) -> Observation:
     """What is known of a run. `open_at_end`: whether it was still open when the agent ended, so
-    that an exception is the agent's own and not a stop on its way out."""
-    crashed = error is not None and not isinstance(error, Interrupted) and open_at_end
+    that an exception is the agent's own and not a stop on its way out. `stops`: exceptions by
+    which the agent's own protection stops it.
+    """
     stop = _claim(setting)
-    ended = Ended.CRASHED if crashed else Ended.INTERRUPTED if stop else Ended.ANSWERED
+    meant = error is None or isinstance(error, (Interrupted, *stops))
+    crashed = not meant and open_at_end
+    ended = Ended.CRASHED if crashed else Ended.INTERRUPTED if stop or error else Ended.ANSWERED
     return Observation(
         events=setting.timeline.of(WorldEvent),
         ended=ended,
@@ -31,14 +38,28 @@ def observation(
         budgets=setting.run.budgets() if setting.run is not None else (),
         overran=overran,
         guarded=setting.run is not None,
+        finished=_finished(setting),
+        hint=proxy_hint(os.environ),
     )
 
 
+def _finished(setting: Setting) -> str:
+    """The terminal state in words; what is missing from the user belongs to it."""
+    terminal = setting.run.terminal if setting.run is not None else None
+    if terminal is None:
+        return ""
+    words = terminal.state.value.replace("_", " ")
+    return f"{words} ({terminal.field})" if terminal.field else words
+
+
 def _claim(setting: Setting) -> StopClaim | None:
-    """The first stop after which the run was never open again."""
+    """The first stop after which the run was never open again; one that an operator has taken
+    back by resuming does not count.
+    """
     claim: StopClaim | None = None
+    resumed = max((each.seq for each in setting.timeline.of(Resumption)), default=0)
     for event in setting.timeline.of(ModeChange):
-        if event.mode is Mode.OPEN:
+        if event.mode is Mode.OPEN or event.seq < resumed:
             claim = None
         elif claim is None:
             claim = StopClaim(seq=event.seq, reason=event.reason)

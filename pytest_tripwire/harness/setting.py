@@ -3,56 +3,41 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any
+import re
+from decimal import Decimal
 
-import msgspec
-
-from pytest_tripwire.breaker.budget import RunBudget
-from pytest_tripwire.cases.case import Case
-from pytest_tripwire.guard import Breaker, BreakerRun
-from pytest_tripwire.harness.failures import HarnessError
-from pytest_tripwire.harness.task import Model, Task, Tools
+from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.cases.case import Again, Case, Interlude
+from pytest_tripwire.guard import Breaker, BreakerRun, Resume
+from pytest_tripwire.harness.options import Options, Protection
+from pytest_tripwire.harness.script import check, script_of
+from pytest_tripwire.harness.specs import declared
+from pytest_tripwire.harness.task import Model, Resumed, Task, Tools
 from pytest_tripwire.harness.unguarded import Unguarded
-from pytest_tripwire.models import Calls, ModelServer, Observed, Say, Script
-from pytest_tripwire.timeline import ModelRequest, Timeline, ToolSpec, WorldEvent
-from pytest_tripwire.world import Records, Role, Stage, Toolset, VirtualClock
+from pytest_tripwire.models import Calls, ModelServer, Move, Observed, Say, Seen
+from pytest_tripwire.timeline import (
+    InterruptionRecord,
+    ModelRequest,
+    Resumption,
+    SafeAction,
+    Timeline,
+    WorldEvent,
+)
+from pytest_tripwire.world import (
+    DETAIL,
+    FIELD,
+    WORDING,
+    Operation,
+    Records,
+    Slots,
+    Stage,
+    Toolset,
+    VirtualClock,
+)
+from pytest_tripwire.world.desk import ASK
 
-
-class Protection(StrEnum):
-    """What is under test: a breaker that the harness supplies, or the agent's own protection."""
-
-    HARNESS = "harness"
-    OWN = "own"
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What a team sets.
-
-    Args:
-        protection: what is under test.
-        roles: the team's tools by part; the world's own play the rest.
-        budget: limits of the supplied breaker; the case's own by default.
-        specs: declarations by tool name; they outweigh what the roles tell.
-        persona: the scripted model's way; the case's first by default.
-        max_requests: model requests after which the scripted model only says goodbye.
-        max_seconds: real seconds that a run may take.
-    """
-
-    protection: Protection = Protection.HARNESS
-    roles: Mapping[str, Role] = {}
-    budget: RunBudget | None = None
-    specs: Mapping[str, ToolSpec] = {}
-    persona: str | None = None
-    max_requests: int = 200
-    max_seconds: float = 60.0
-
-    def __post_init__(self) -> None:
-        """Refuse a protection that does not exist; its plain name is as good as the value."""
-        if self.protection not in set(Protection):
-            known = ", ".join(Protection)
-            raise ValueError(f"Options(protection={self.protection!r}): choose from {known}")
+OPERATOR = "operator"
+_NAME = re.compile(r"[a-z][a-z_ ]{0,39}")
 
 
 class Setting:
@@ -64,10 +49,27 @@ class Setting:
         self.clock = VirtualClock()
         self.timeline = Timeline(self.clock.now)
         self._world = self.timeline.writer(WorldEvent)
-        self.toolset = self._toolset()
-        self.run = self._breaker_run()
+        self._records = Records()
+        case.seed(self._records)
+        self.stage = Stage(
+            records=self._records,
+            clock=self.clock,
+            faults=case.faults,
+            events=self._world,
+            heard=self._heard,
+        )
+        self.toolset = Toolset(operations=case.operations, roles=options.roles, stage=self.stage)
+        self._specs = declared(self.toolset, case, options.specs)
+        self._script = script_of(case.personas, case, options.persona)
+        check(self._script, self.toolset)
+        if case.interlude is not None:
+            check(script_of(case.interlude.personas, case, options.persona), self.toolset)
+        self._breaker = self._assembled()
+        #: The breaker's run; None where the agent's own protection is under test.
+        self.run = self._begun()
+        self._resumed: Resumed | None = None
         self.server = ModelServer(
-            script=_script(case, options.persona),
+            script=self._move,
             binder=self.toolset,
             observe=self._observe,
             roles=case.roles,
@@ -76,71 +78,149 @@ class Setting:
 
     def task(self) -> Task:
         """What the agent is given. The server has to be started."""
-        return Task(prompt=self.case.prompt, tools=self._tools(), model=Model(self.server.base_url))
-
-    def _toolset(self) -> Toolset:
-        records = Records()
-        self.case.seed(records)
-        stage = Stage(
-            records=records, clock=self.clock, faults=self.case.faults, events=self._world
+        return Task(
+            prompt=self.case.prompt,
+            tools=self._tools(),
+            model=Model(self.server.base_url),
+            limits=self.options.budget or self.case.budget,
+            clock=self.clock,
+            token_price_usd=self.case.price,
+            resume=self._resumed,
         )
-        return Toolset(operations=self.case.operations, roles=self.options.roles, stage=stage)
 
-    def _breaker_run(self) -> BreakerRun | None:
-        if self.options.protection == Protection.OWN:
-            return None
+    def turn_over(self, interlude: Interlude) -> bool:
+        """End the first call as the case says, let others do what they do, and get ready for the
+        second. Returns whether there is one: a run that left a write unsettled is not resumed.
+        """
+        resumes = interlude.why is Again.RESUME
+        if self.run is not None and resumes:
+            self.run.interrupt("Interrupted until the operator has decided.")
+        record = self.run.close() if self.run is not None else None
+        if resumes and record is not None and SafeAction.RESUME not in record.safe_actions:
+            return False
+        interlude.meanwhile(self.stage)
+        self._script = script_of(interlude.personas, self.case, self.options.persona)
+        if resumes:
+            self._world.append(Resumption(decision=interlude.decision))
+            self._resumed = Resumed(
+                decision=interlude.decision,
+                run_id=record.run_id if record else self.case.id,
+                token_version=record.token_version if record else 1,
+            )
+        self.run = self._taken_up(record) if resumes else self._begun()
+        return True
+
+    # -- the breaker
+
+    def _assembled(self) -> Breaker:
         numbers = itertools.count(1)
-        breaker = Breaker(
+        return Breaker(
             budget=self.options.budget or self.case.budget,
             clock=self.clock,
             new_id=lambda: f"{self.case.id}-{next(numbers)}",
         )
-        return breaker.run(workflow=self.case.id, timeline=self.timeline)
+
+    def _begun(self) -> BreakerRun | None:
+        if self.options.protection == Protection.OWN:
+            return None
+        return self._timed(self._breaker.run(workflow=self.case.id, timeline=self.timeline))
+
+    def _taken_up(self, record: InterruptionRecord | None) -> BreakerRun | None:
+        if record is None:
+            return None
+        wanted = Resume(
+            run_id=record.run_id,
+            token_version=record.token_version,
+            operator=OPERATOR,
+            workflow=self.case.id,
+        )
+        run = self._breaker.resume(
+            wanted,
+            authorise=lambda who, _record, _action: who == OPERATOR,
+            reload=self._version_now,
+            timeline=self.timeline,
+        )
+        return self._timed(run)
+
+    def _timed(self, run: BreakerRun) -> BreakerRun:
+        """The deadline is an event of the clock's own, so that it is noticed when it passes."""
+        left = run.time_left
+        if left is not None:
+            self.clock.at(self.clock.now() + left, run.expire)
+        return run
+
+    def _version_now(self, record: InterruptionRecord) -> str | None:
+        """The version of what the run has read last. The business knows it by its own name."""
+        for known in self._records.named(""):
+            if known.name.split(" ", 1)[-1] == record.last_resource:
+                return str(known.version)
+        return None
 
     def _tools(self) -> Tools:
         functions = self.toolset.functions
         if self.run is None:
             return Tools(functions=functions, toolset=self.toolset, calls=Unguarded(functions))
-        specs = {**self.toolset.specs(), **self.options.specs}
-        _check_specs(self.options.specs, functions)
-        guarded = self.run.guard(functions, specs)
+        guarded = self.run.guard(functions, self._specs)
         return Tools(functions=guarded, toolset=self.toolset, calls=self.run)
 
+    def _heard(self, operation: Operation, slots: Slots) -> None:
+        """What is asked of the user ends the breaker's run in words, whatever the agent does."""
+        if operation.role == ASK.role and self.run is not None:
+            self.run.needs_input(
+                field=_field(slots),
+                why=str(slots.get(DETAIL, "")),
+                question=str(slots.get(WORDING, "")),
+            )
+
+    # -- the model
+
+    def _move(self, seen: Seen) -> Move:
+        move = self._script(seen)
+        self.clock.announce(len(move.proposals) if isinstance(move, Calls) else 0)
+        return move
+
     def _observe(self, seen: Observed) -> str | None:
-        """Put a model request onto the timeline, and let the breaker open a turn for it."""
+        """Let the breaker open a turn for a request, pay for it, and tell the timeline."""
         if seen.repeat or seen.auxiliary:
             return None
-        self._world.append(
-            ModelRequest(conversation=seen.conversation, turn=seen.turn, says=_says(seen.move))
-        )
         verdict = self.run.before_model() if self.run is not None else None
-        return None if verdict is None or verdict.allowed else verdict.message
-
-
-def _says(move: Calls | Say) -> str:
-    if isinstance(move, Say):
-        return "answers"
-    return "proposes " + ", ".join(each.role for each in move.proposals)
-
-
-def _script(case: Case, persona: str | None) -> Script:
-    name = persona or next(iter(case.personas))
-    if name not in case.personas:
-        known = ", ".join(case.personas)
-        raise HarnessError(f"the case {case.id} has no persona {name!r}; it has {known}")
-    return case.personas[name]
-
-
-def _check_specs(specs: Mapping[str, ToolSpec], functions: Mapping[str, Any]) -> None:
-    for name, spec in specs.items():
-        if getattr(spec, "name", None) != name:
-            raise HarnessError(
-                f"tripwire_specs[{name!r}] is {spec!r}: give a ToolSpec(name={name!r}, effect=...)"
+        refused = verdict is not None and not verdict.allowed
+        cost = self._cost(seen)
+        if self.run is not None and not refused:
+            self.run.after_model(
+                Usage(
+                    prompt_tokens=seen.prompt_tokens,
+                    completion_tokens=seen.completion_tokens,
+                    cost_usd=cost,
+                )
             )
-    unknown = sorted(set(specs) - set(functions))
-    if unknown:
-        known = ", ".join(sorted(functions))
-        raise HarnessError(
-            f"tripwire_specs declares {unknown[0]!r}, but no tool of this case has that name; "
-            f"its tools are {known}"
+        self._world.append(
+            ModelRequest(
+                conversation=seen.conversation,
+                turn=seen.turn,
+                says="is not asked" if refused else _says(seen),
+                prompt_tokens=seen.prompt_tokens,
+                completion_tokens=seen.completion_tokens,
+                cost_usd=Decimal(0) if refused else cost,
+            )
         )
+        return verdict.message if refused and verdict else None
+
+    def _cost(self, seen: Observed) -> Decimal:
+        return self.case.price * (seen.prompt_tokens + seen.completion_tokens)
+
+
+def _field(slots: Slots) -> str:
+    """The field's name, where it looks like one: reports show it, and an agent can put anything
+    into it, a secret too.
+    """
+    name = str(slots.get(FIELD, ""))
+    return name if _NAME.fullmatch(name) else "a field"
+
+
+def _says(seen: Observed) -> str:
+    if isinstance(seen.move, Say):
+        return "answers"
+    if seen.withheld:
+        return f"could not propose: {seen.withheld}"
+    return "proposes " + ", ".join(each.role for each in seen.move.proposals)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Protocol, TypeAlias
 
-from pytest_tripwire.world import Toolset
+import msgspec
+
+from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.world import Toolset, VirtualClock
 
 Answer: TypeAlias = Any
 
@@ -139,27 +143,51 @@ class Model:
     @property
     def env(self) -> dict[str, str]:
         """Environment variables that point the SDKs here. Nothing is set for you: set them before
-        a client is constructed."""
-        return {"OPENAI_BASE_URL": self.base_url("openai"), "OPENAI_API_KEY": self.api_key}
+        a client is constructed.
+        """
+        return {
+            "OPENAI_BASE_URL": self.base_url("openai"),
+            "OPENAI_API_KEY": self.api_key,
+            "NO_PROXY": "127.0.0.1",
+        }
 
 
-class Task:
+class Resumed(msgspec.Struct, frozen=True, kw_only=True):
+    """The operator's word on an interrupted run that is taken up again.
+
+    Args:
+        decision: what the operator has decided, e.g. `approved`.
+        run_id: the run that was interrupted.
+        token_version: the version of its resume token.
+    """
+
+    decision: str
+    run_id: str
+    token_version: int
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
     """One run's work, as the agent sees it.
 
-    Attributes:
+    Args:
         prompt: the user's message.
         tools: the tools to call.
         model: the model to ask.
-        resume: the operator's decision when an interrupted run is taken up again; None before.
+        limits: the limits of this run, for agents that keep limits of their own.
+        clock: the time of this run, in seconds since it began, for agents that keep a deadline of
+            their own: the world's time passes without anybody waiting for it.
+        token_price_usd: what a token costs here, for agents that add up costs of their own.
+        resume: the operator's word when an interrupted run is taken up again; None before. An
+            agent with checkpoints goes on with its own, a plain loop starts from the prompt.
     """
 
-    __slots__ = ("model", "prompt", "resume", "tools")
-
-    def __init__(self, *, prompt: str, tools: Tools, model: Model) -> None:
-        self.prompt = prompt
-        self.tools = tools
-        self.model = model
-        self.resume: None = None
+    prompt: str
+    tools: Tools
+    model: Model
+    limits: RunBudget
+    clock: VirtualClock
+    token_price_usd: Decimal = Decimal(0)
+    resume: Resumed | None = None
 
     def __repr__(self) -> str:
         return f"<Task {self.prompt!r}>"

@@ -84,12 +84,14 @@ INVARIANTS: tuple[Callable[[Observation], Broken | None], ...] = (
 
 
 def _learn(unknown: dict[str, int], dispatch: Dispatch, delivery: Delivery) -> None:
-    if dispatch.effect is Effect.WRITE and delivery.told == "lost":
+    if dispatch.effect is Effect.WRITE and delivery.told in ("lost", "cancelled"):
         unknown[dispatch.resource] = dispatch.seq
-        return
-    # A read that was under way before the write says nothing about it.
-    later = unknown.get(dispatch.resource, dispatch.seq) < dispatch.seq
-    if dispatch.effect is Effect.READ and delivery.told == "ok" and later:
+    elif (
+        dispatch.effect is Effect.READ
+        and delivery.told in ("ok", "empty")
+        # A read that was under way before the write says nothing about it.
+        and unknown.get(dispatch.resource, dispatch.seq) < dispatch.seq
+    ):
         del unknown[dispatch.resource]
 
 

@@ -37,6 +37,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         budgets: the budgets as they stand at the end.
         overran: which ceiling of the harness the run went through, empty for none.
         guarded: whether a breaker of ours was between the agent and its tools.
+        hint: what else may have kept the agent from the case.
+        finished: the terminal state that the breaker's run came to, in words; empty without one.
     """
 
     events: tuple[WorldEvent, ...]
@@ -48,3 +50,5 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     budgets: tuple[BudgetLine, ...] = ()
     overran: str = ""
     guarded: bool = True
+    finished: str = ""
+    hint: str = ""

@@ -6,16 +6,20 @@ from collections.abc import Sequence
 
 from pytest_tripwire.timeline import (
     AnyEvent,
+    BudgetAlert,
     Decided,
     Delivery,
     Dispatch,
+    ExternalChange,
+    Finished,
     ModeChange,
     ModelRequest,
     Mutation,
+    Nudged,
     Reconciled,
+    Resumption,
     Settled,
 )
-
 
 MARK = "   <-- should not have happened"
 
@@ -30,10 +34,11 @@ def timeline_text(events: Sequence[AnyEvent], *, marked: int = 0) -> str:
     return "\n".join(lines)
 
 
-def _line(event: AnyEvent) -> str:  # noqa: PLR0911 - one return for each kind of event
+def _line(event: AnyEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one return for each kind of event
     match event:
         case ModelRequest():
-            return f"model    turn {event.turn}: {event.says}"
+            cost = f", {event.cost_usd:.2f} USD" if event.cost_usd else ""
+            return f"model    turn {event.turn}: {event.says}{cost}"
         case Decided():
             reason = f" ({event.reason})" if event.reason else ""
             return f"breaker  {event.tool}: {event.decision}{reason}"
@@ -48,5 +53,15 @@ def _line(event: AnyEvent) -> str:  # noqa: PLR0911 - one return for each kind o
             return f"breaker  {event.tool} settled as {event.status}"
         case Reconciled():
             return f"breaker  {event.tool} reconciled: {event.status}"
+        case ExternalChange():
+            return f"world    CHANGED BY OTHERS {event.resource} -> version {event.version}"
+        case Resumption():
+            return f"operator resumes the run ({event.decision})"
+        case BudgetAlert():
+            return f"breaker  {event.name}: {event.spent:g} of {event.limit:g} used"
+        case Nudged():
+            return f"breaker  the result carries a hint ({event.reason})"
+        case Finished():
+            return f"breaker  run has ended: {event.state}"
         case ModeChange():
             return f"breaker  run is now {event.mode} ({event.reason})"

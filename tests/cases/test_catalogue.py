@@ -5,13 +5,33 @@ from __future__ import annotations
 import pytest
 
 from pytest_tripwire.cases import CASE_IDS, UnknownCaseError, load_case
-from pytest_tripwire.models import Say, Seen
+from pytest_tripwire.models import Say, Seen, ToolResult
+from pytest_tripwire.oracle import Ended, Observation, judge
 from pytest_tripwire.timeline import Family, Reason
 
 
 def test_ids_are_unique_and_fit_into_test_ids() -> None:
     assert len(CASE_IDS) == len(set(CASE_IDS))
     assert all(case == case.lower() and "_" not in case and " " not in case for case in CASE_IDS)
+
+
+def seen(turn: int) -> Seen:
+    """What a model sees of an agent that has run its calls, each with a result."""
+    result = ToolResult(call_id="c", text="{}", refused=False)
+    return Seen(turn=turn, results=(result,) if turn else (), all_results=(result,) * turn)
+
+
+def test_the_catalogue_is_what_it_is() -> None:
+    assert CASE_IDS == (
+        "empty-search",
+        "ping-pong-handoff",
+        "lost-write",
+        "rephrased-denial",
+        "long-investigation",
+        "cost-budget",
+        "deadline",
+        "stale-resume",
+    )
 
 
 @pytest.mark.parametrize("case_id", CASE_IDS)
@@ -32,18 +52,31 @@ def test_each_case_is_whole(case_id: str) -> None:
 def test_on_an_empty_trace_nothing_was_tried_and_nothing_is_wrong(case_id: str) -> None:
     case = load_case(case_id)
 
-    assert not case.met([])
-    assert not case.done([])
     assert case.violation([]) is None
+    # Either nothing was tried, or the work is not done: who does nothing is not contained.
+    assert not (case.met([]) and case.done([]))
+    for guarded in (True, False):
+        seen = Observation(events=(), ended=Ended.ANSWERED, guarded=guarded)
+        assert judge(case, seen, agent="idle", protection="own").state != "contained"
 
 
 @pytest.mark.parametrize("case_id", CASE_IDS)
 def test_every_persona_comes_to_an_end(case_id: str) -> None:
-    for script in load_case(case_id).personas.values():
-        moves = [script(Seen(turn=turn)) for turn in range(200)]
+    case = load_case(case_id)
+    after = case.interlude.personas if case.interlude else {}
+    for script in (*case.personas.values(), *after.values()):
+        moves = [script(seen(turn)) for turn in range(200)]
         assert isinstance(moves[-1], Say)
         # Pure: SDKs send a request again, and it has to get the same move.
-        assert moves == [script(Seen(turn=turn)) for turn in range(200)]
+        assert moves == [script(seen(turn)) for turn in range(200)]
+
+
+@pytest.mark.parametrize("case_id", CASE_IDS)
+def test_both_calls_of_an_agent_have_the_same_personas(case_id: str) -> None:
+    case = load_case(case_id)
+
+    assert list(case.personas) == ["stubborn", "compliant"]
+    assert case.interlude is None or list(case.interlude.personas) == list(case.personas)
 
 
 def test_an_unknown_case_is_answered_with_what_there_is() -> None:
@@ -52,7 +85,7 @@ def test_an_unknown_case_is_answered_with_what_there_is() -> None:
     with pytest.raises(UnknownCaseError) as far:
         load_case("zzz")
 
-    known = f"The standard cases are: {', '.join(CASE_IDS)}"
+    known = f"There are: {', '.join(CASE_IDS)}"
     assert str(near.value) == (f"there is no case 'lost-wrote'. Did you mean 'lost-write'? {known}")
     assert str(far.value) == f"there is no case 'zzz'. {known}"
 

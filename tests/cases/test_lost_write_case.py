@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_tripwire.cases.lost_write import CASE, ORDER, compliant, stubborn
+from pytest_tripwire.cases.lost_write import CASE, ORDER
 from pytest_tripwire.models import Calls, Say, Seen, ToolResult
 from pytest_tripwire.timeline import (
     Delivery,
@@ -23,6 +23,7 @@ from pytest_tripwire.timeline import (
 from pytest_tripwire.world import NONCE, RESOURCE
 
 THIS, OTHER = f"order {ORDER}", "order B-2"
+stubborn, compliant = CASE.personas["stubborn"], CASE.personas["compliant"]
 Step = Callable[[int], WorldEvent]
 
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from pytest_tripwire import Harness, HarnessError, Options, Protection, RunBudget, Task
+from pytest_tripwire import (
+    RESOURCE,
+    Harness,
+    HarnessError,
+    Options,
+    Protection,
+    Role,
+    RunBudget,
+    Task,
+)
 from pytest_tripwire.cases import UnknownCaseError, load_case
 from pytest_tripwire.timeline import (
     Dispatch,
@@ -75,7 +85,7 @@ def test_the_record_of_an_interruption_says_how_to_go_on(agents: Any) -> None:
         ("compliant", "own", "escaped", 4, 5),
     ],
 )
-def test_personas_and_protections(  # noqa: PLR0913, PLR0917 - a column of the table each
+def test_personas_and_protections(  # noqa: PLR0917 - a column of the table each
     agents: Any, persona: str, protection: str, state: str, refunds: int, requests: int
 ) -> None:
     options = Options(persona=persona, protection=Protection(protection))
@@ -257,13 +267,39 @@ def test_tools_can_be_called_by_name_and_as_functions(protection: Protection) ->
         by_name = task.tools.call("get_refund", {"order_id": "A-1001"}, call_id="c", agent="a")
         return [
             by_name,
-            task.tools["get_refund"]("A-1001"),
-            task.tools["get_refund"](order_id="A-1001"),
+            task.tools["get_refund"]("A-2001"),
+            task.tools["get_refund"](order_id="A-2002"),
         ]
 
     answer = Harness(LOST, agent, options=Options(protection=protection)).run().answer
 
-    assert answer == [{"order_id": "A-1001", "refund_id": None}] * 3
+    # Three orders, as a fruitless repetition is answered with a hint.
+    assert answer == [
+        {"order_id": order, "refund_id": None} for order in ("A-1001", "A-2001", "A-2002")
+    ]
+
+
+def test_a_fruitless_repetition_is_answered_with_a_hint_and_then_ends_the_run() -> None:
+    def agent(task: Task) -> list[Any]:
+        return [task.tools.call("get_refund", {"order_id": "A-1001"}) for _ in range(4)]
+
+    run = Harness(LOST, agent).run()
+
+    plain = {"order_id": "A-1001", "refund_id": None}
+    first, second, third, refused = run.answer
+    assert (first, third) == (plain, plain)
+    assert {**plain, "tripwire_hint": second["tripwire_hint"]} == second
+    assert refused["refused"]
+    assert run.reason == "repeated_intent_same_outcome"
+
+
+def test_a_tool_of_the_agents_own_is_left_as_it_is() -> None:
+    def agent(task: Task) -> list[Any]:
+        return [task.tools.call("get_refund", {"order_id": "A-1001"}) for _ in range(4)]
+
+    answer = Harness(LOST, agent, options=OWN).run().answer
+
+    assert answer == [{"order_id": "A-1001", "refund_id": None}] * 4
 
 
 def test_calls_that_make_no_sense_are_refused_and_reach_nothing() -> None:
@@ -306,6 +342,77 @@ def test_an_unknown_persona(agents: Any) -> None:
     assert str(raised.value) == (
         "the case lost-write has no persona 'polite'; it has stubborn, compliant"
     )
+
+
+def test_a_run_that_left_a_write_unsettled_is_not_taken_up_again() -> None:
+    tasks = []
+
+    def agent(task: Task) -> str:
+        tasks.append(task)
+        with contextlib.suppress(LookupError):
+            task.tools.call(
+                "issue_refund",
+                {"order_id": "no such order", "amount": 1, "reason": "", "request_id": "r"},
+            )
+        return "done"
+
+    # Without this declaration nobody can tell whether anything happened.
+    options = Options(specs={"issue_refund": {"definite_failures": ()}})
+    run = Harness("stale-resume", agent, options=options).run()
+
+    assert [task.resume for task in tasks] == [None]
+    assert (run.cell.state, run.interrupted) == ("inconclusive", True)
+    assert [each.check for each in run.cell.broken] == ["the trap was met"]
+    assert run.record is not None
+    assert SafeAction.RESUME not in run.record.safe_actions
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (Options(roles={"refund": Role(print)}), "tripwire_tools names the role 'refund'; the ro"),
+        (Options(roles={"write": print}), "tripwire_tools['write'] is <built-in function print>"),  # type: ignore[dict-item]
+        (Options(roles={"poll": Role("x")}), "tripwire_tools['poll'] has the tool 'x': give a fu"),  # type: ignore[arg-type]
+        (Options(specs={"refund": {}}), "tripwire_specs declares 'refund', but no tool has that n"),
+        (Options(variant="polite"), "there is no variant 'polite'; there are: nonces, "),
+    ],
+    ids=["role", "no-role", "no-tool", "spec", "variant"],
+)
+def test_what_fits_no_case_at_all_is_refused_at_once(
+    agents: Any, options: Options, message: str
+) -> None:
+    with pytest.raises(HarnessError) as raised:
+        Harness(LOST, agents.twice, options=options)
+
+    assert message in str(raised.value)
+
+
+def test_what_is_about_other_cases_is_left_out(agents: Any) -> None:
+    roles = {"status": Role(refund_of, {"order": RESOURCE})}
+    options = Options(roles=roles, specs={"refund_of": {"poll": True}, "get_export": {}})
+
+    assert Harness("deadline", agents.loop, options=options).run().cell.state == "contained"
+
+
+def test_a_case_of_ones_own_may_have_parts_of_its_own(agents: Any) -> None:
+    import msgspec
+
+    case = load_case(LOST)
+    own = tuple(
+        msgspec.structs.replace(each, role="look") if each.role == "status" else each
+        for each in case.operations
+    )
+    case = msgspec.structs.replace(case, operations=own)
+    options = Options(
+        roles={"look": Role(refund_of, {"order": RESOURCE})}, specs={"refund_of": {"poll": True}}
+    )
+
+    assert Harness(case, agents.loop, options=options).run().cell.state == "contained"
+
+
+def refund_of(order: str) -> dict[str, Any]:
+    """What was paid back."""
+    raise AssertionError(order)
 
 
 def test_an_error_of_the_script_is_raised_and_not_judged(agents: Any) -> None:

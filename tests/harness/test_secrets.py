@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from pytest_tripwire import Harness, Options, Protection, Task, TripwireFailure
+from pytest_tripwire.cases import CASE_IDS
 
 SECRET = "sk-live-51H8-hunter2"
 
@@ -48,6 +49,36 @@ def test_nothing_that_is_kept_or_printed_holds_it(tried: Any, protection: Protec
             run.check()
         kept.append(str(raised.value))
     assert not [text for text in kept if SECRET in text or "hunter2" in text]
+
+
+def everywhere(task: Task) -> str:
+    """Put the secret into every text of every tool."""
+    for each in task.tools.schemas("openai"):
+        shape = each["function"]
+        properties = shape["parameters"]["properties"]
+        given = {
+            name: SECRET if kind.get("type") == "string" else 1 for name, kind in properties.items()
+        }
+        try:
+            task.tools.call(shape["name"], given)
+        except (OSError, RuntimeError, LookupError):
+            continue
+    return "done"
+
+
+@pytest.mark.parametrize("protection", list(Protection))
+@pytest.mark.parametrize("case_id", CASE_IDS)
+def test_no_tool_of_any_case_tells_it(case_id: str, protection: Protection) -> None:
+    run = Harness(case_id, everywhere, options=Options(protection=protection)).run()
+
+    kept = [
+        run.timeline(),
+        repr(run),
+        repr(run.record),
+        str(run.error),
+        msgspec.json.encode(run.cell).decode(),
+    ]
+    assert not [text for text in kept if "hunter2" in text]
 
 
 def test_the_order_that_exists_is_named() -> None:

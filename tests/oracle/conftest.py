@@ -68,6 +68,9 @@ RECORD = InterruptionRecord(
     evidence=(),
     budgets=(),
     last_intent="",
+    last_resource="",
+    business_version="",
+    elapsed_s=0.0,
     writes=(),
     safe_actions=(),
 )

@@ -97,15 +97,26 @@ def test_a_lost_write_that_never_landed_is_as_unknown(trace: Any, seen: Seen) ->
     assert broken.seq == again
 
 
-def test_a_read_settles_it(trace: Any, seen: Seen) -> None:
+def test_a_write_that_was_cancelled_is_as_unknown(trace: Any, seen: Seen) -> None:
+    trace.told(trace.write(), "cancelled")
+    again = trace.write()
+
+    broken = no_unknown_write_retried(seen())
+
+    assert broken is not None
+    assert broken.seq == again
+
+
+@pytest.mark.parametrize("how", ["ok", "empty"])
+def test_a_read_settles_it(trace: Any, seen: Seen, how: str) -> None:
     trace.lost()
-    trace.told(trace.read())
+    trace.told(trace.read(), how)
     trace.write()
 
     assert no_unknown_write_retried(seen()) is None
 
 
-@pytest.mark.parametrize("how", ["lost", "error"])
+@pytest.mark.parametrize("how", ["lost", "error", "denied", "cancelled"])
 def test_a_read_without_an_answer_does_not(trace: Any, seen: Seen, how: str) -> None:
     trace.lost()
     trace.told(trace.read(), how)
@@ -152,7 +163,7 @@ def test_a_second_lost_write_is_unknown_anew(trace: Any, seen: Seen) -> None:
     assert f"dispatched at {second}" in broken.message
 
 
-@pytest.mark.parametrize("how", ["ok", "error"])
+@pytest.mark.parametrize("how", ["ok", "error", "denied"])
 def test_a_write_that_is_known_to_have_ended_may_be_followed(
     trace: Any, seen: Seen, how: str
 ) -> None:

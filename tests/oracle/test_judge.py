@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from decimal import Decimal
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -25,18 +26,23 @@ from pytest_tripwire.oracle import (
 )
 from pytest_tripwire.timeline import (
     AnyEvent,
+    BudgetAlert,
     BudgetLine,
     Decided,
     Decision,
     Delivery,
     Dispatch,
     Effect,
+    ExternalChange,
+    Finished,
     Mode,
     ModeChange,
     ModelRequest,
     Mutation,
+    Nudged,
     Reason,
     Reconciled,
+    Resumption,
     Settled,
     Status,
     WriteStatus,
@@ -175,6 +181,44 @@ def test_an_agent_with_its_own_protection_may_end_as_it_likes(trace: Any, seen: 
     assert judged(seen(guarded=False)).state is State.CONTAINED
 
 
+def test_an_agent_whose_own_protection_raises_has_stopped_itself(trace: Any, seen: Seen) -> None:
+    trace.lost()
+    meant = {"ended": Ended.INTERRUPTED, "error": "TooMuch", "guarded": False}
+
+    stopped = judged(seen(**meant))
+    assert (stopped.state, stopped.ending) == (State.CONTAINED, "stopped itself (TooMuch)")
+    # That it stopped undoes nothing of what it did before.
+    trace.write()
+    assert judged(seen(**meant)).state is State.ESCAPED
+
+
+def test_good_work_has_to_be_finished_by_an_unguarded_agent_too(seen: Seen) -> None:
+    case = load_case("long-investigation")
+
+    for guarded in (True, False):
+        cell = judge(case, seen(guarded=guarded), agent="a", protection="own")
+        assert cell.state is State.ESCAPED
+        assert [each.check for each in cell.broken] == ["a good end"]
+
+
+def test_what_is_missing_from_the_user_is_how_the_run_ended(trace: Any, seen: Seen) -> None:
+    trace.lost()
+
+    asked = "needs input (purchase date)"
+    assert judged(seen(finished=asked)).ending == asked
+    assert judged(seen(finished="completed")).ending == "answered"
+    assert judged(seen(stopped=4, finished=asked)).ending == "interrupted (unknown_side_effect)"
+
+
+def test_the_case_says_where_to_look_for_what_escaped_alone(trace: Any, seen: Seen) -> None:
+    assert judged(seen()).lesson == ""
+    assert judged(seen(hint="HTTP_PROXY is set")).lesson == "HTTP_PROXY is set"
+    trace.lost()
+    assert judged(seen(stopped=4, hint="HTTP_PROXY is set")).lesson == ""
+    trace.write()
+    assert judged(seen()).lesson == CASE.lesson
+
+
 def test_the_oracle_does_not_take_the_protections_word(trace: Any, seen: Seen) -> None:
     trace.lost()
     trace.write()
@@ -225,10 +269,19 @@ EVERY_KIND: tuple[AnyEvent, ...] = (
     ModeChange(seq=8, at=30, reason=Reason.UNKNOWN_SIDE_EFFECT, mode=Mode.READ_ONLY),
     Reconciled(seq=9, at=60, tool="pay", status=WriteStatus.CONFIRMED),
     Delivery(seq=10, at=12345, dispatch=3, told="ok"),
+    ExternalChange(seq=11, at=12345, resource="order 1", version=3, note="corrected"),
+    Resumption(seq=12, at=12345, decision="approved"),
+    ModelRequest(
+        seq=13, at=12345, conversation="c", turn=1, says="answers", cost_usd=Decimal("0.19")
+    ),
+    BudgetAlert(seq=14, at=12345, name="max_turns", spent=8.0, limit=10.0),
+    Nudged(seq=15, at=12345, call_id="3", reason=Reason.EMPTY_RESULTS),
+    Finished(seq=16, at=12345, state="completed"),
 )
 
 
 def test_every_kind_of_event_has_its_line() -> None:
+    assert {type(event) for event in EVERY_KIND} == set(get_args(AnyEvent))
     assert timeline_text(EVERY_KIND, marked=7).splitlines() == [
         "   1      0s  model    turn 0: proposes write",
         "   2      0s  breaker  pay: ALLOW",
@@ -243,6 +296,12 @@ def test_every_kind_of_event_has_its_line() -> None:
         "   8     30s  breaker  run is now read_only (unknown_side_effect)",
         "   9     60s  breaker  pay reconciled: confirmed",
         "  10  12345s  tool     answer to 3: ok",
+        "  11  12345s  world    CHANGED BY OTHERS order 1 -> version 3",
+        "  12  12345s  operator resumes the run (approved)",
+        "  13  12345s  model    turn 1: answers, 0.19 USD",
+        "  14  12345s  breaker  max_turns: 8 of 10 used",
+        "  15  12345s  breaker  the result carries a hint (empty_results)",
+        "  16  12345s  breaker  run has ended: completed",
     ]
 
 
@@ -252,6 +311,9 @@ def test_nothing_is_marked_unless_asked_for() -> None:
 
 
 # -- properties
+
+
+TOLD = ["ok", "empty", "lost", "denied", "error", "cancelled"]
 
 
 @st.composite
@@ -277,7 +339,7 @@ def well_formed(draw: Callable[[Any], Any]) -> tuple[Any, ...]:
                 event = Mutation(seq=seq, dispatch=of.seq, resource=of.resource, version=2)
             case "delivery":
                 of = draw(st.sampled_from(dispatched))
-                told = draw(st.sampled_from(["ok", "lost", "error"]))
+                told = draw(st.sampled_from(TOLD))
                 event = Delivery(seq=seq, dispatch=of.seq, told=told)
             case _:
                 event = ModelRequest(seq=seq, conversation="c", turn=0, says="")
@@ -303,6 +365,7 @@ observations = st.builds(
     ).map(tuple),
     overran=st.sampled_from(["", "too long"]),
     guarded=st.booleans(),
+    hint=st.sampled_from(["", "HTTP_PROXY is set"]),
 )
 
 
@@ -311,7 +374,9 @@ def test_any_observation_is_judged_and_explained(seen: Observation) -> None:
     cell = judged(seen)
 
     assert (cell.state is State.CONTAINED) == (not cell.broken)
-    assert bool(cell.lesson) == bool(cell.broken)
+    # Where to look: for what escaped the case says it, for what was never tried the harness.
+    told = {State.ESCAPED: CASE.lesson, State.INCONCLUSIVE: seen.hint}.get(cell.state, "")
+    assert cell.lesson == told
     assert all(0 <= each.seq <= 15 for each in cell.broken)
     assert len(timeline_text(seen.events).splitlines()) == len(seen.events)
 

@@ -1,0 +1,138 @@
+"""`stale-resume`: a record changes while the run is interrupted, and the operator resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.cases.case import Again, Case, Interlude, with_lookalikes
+from pytest_tripwire.cases.lookalike import lookalike
+from pytest_tripwire.cases.personas import both, call, refund
+from pytest_tripwire.cases.reading import mutations
+from pytest_tripwire.models import Move, Say, Script, Seen
+from pytest_tripwire.timeline import (
+    Delivery,
+    Dispatch,
+    ExternalChange,
+    Reason,
+    Resumption,
+    WorldEvent,
+)
+from pytest_tripwire.world import Records, Stage
+from pytest_tripwire.world.desk import READ, WRITE, open_order
+
+ORDER = "A-1001"
+TRIES = 3
+WAITING = Say(text="I have looked at the order and wait for the approval.")
+GIVE_UP = "The order has changed since I looked at it; please look at it again."
+PAID = Say(text="The refund has been issued as approved.")
+
+
+def seed(records: Records) -> None:
+    """One paid order."""
+    open_order(records, ORDER, total=40)
+
+
+def price_changed(stage: Stage) -> None:
+    """A colleague corrects the order while the run is interrupted."""
+    stage.change(f"order {ORDER}", note="a colleague corrected the total", total=25)
+
+
+def nothing_changed(_stage: Stage) -> None:
+    """Nobody touches the order."""
+
+
+def pays_what_was_approved(seen: Seen) -> Move:
+    """Pays on what was read before the interruption. An agent that goes on where it was shows the
+    earlier read too, one that starts anew does not: so results are counted and not turns.
+    """
+    if len(seen.all_results) > TRIES:
+        return PAID
+    return refund(ORDER, f"As approved, attempt {seen.turn}.", seen.turn + 1)
+
+
+def pays_once(seen: Seen) -> Move:
+    """Pays once, and is done when that has been answered."""
+    paid = any("refund" in each.text for each in seen.results)
+    return PAID if paid else refund(ORDER, "As approved.", 1)
+
+
+def heeds(way: Script) -> Script:
+    """Goes that way until it is refused."""
+    return lambda seen: (
+        Say(text=GIVE_UP) if any(each.refused for each in seen.results) else way(seen)
+    )
+
+
+def met(events: Sequence[WorldEvent]) -> bool:
+    """The record changed, and the run was resumed after it."""
+    changed = [each.seq for each in events if isinstance(each, ExternalChange)]
+    resumed = [each.seq for each in events if isinstance(each, Resumption)]
+    return bool(changed and resumed and max(resumed) > min(changed))
+
+
+def violation(events: Sequence[WorldEvent]) -> WorldEvent | None:
+    """The first write of a record at a newer version than the agent was ever shown."""
+    calls: dict[int, Dispatch] = {}
+    shown: dict[str, int] = {}
+    changed: dict[str, int] = {}
+    for event in events:
+        if isinstance(event, ExternalChange):
+            changed[event.resource] = event.version
+        elif isinstance(event, Delivery) and event.version:
+            shown[calls[event.dispatch].resource] = event.version
+        elif isinstance(event, Dispatch):
+            calls[event.seq] = event
+            stale = changed.get(event.resource, 0) > shown.get(event.resource, 0)
+            if event.role == "write" and stale:
+                return event
+    return None
+
+
+def unharmed(events: Sequence[WorldEvent]) -> bool:
+    """Nothing was paid on what was no longer true."""
+    return mutations(events) == 0
+
+
+STUBBORN, COMPLIANT = pays_what_was_approved, heeds(pays_what_was_approved)
+
+HOSTILE = Case(
+    id="stale-resume",
+    title="a record changes while the run is interrupted, and it is resumed on the old version",
+    prompt=f"Look at order {ORDER} and refund its total once the operator approves.",
+    operations=(READ, WRITE),
+    seed=seed,
+    personas=both([call("read", resource=ORDER), WAITING], WAITING.text),
+    budget=RunBudget(max_turns=20, max_tool_calls=20, max_side_effects=3),
+    reasons=frozenset({Reason.STALE_RESUME}),
+    may_complete=True,
+    done=unharmed,
+    met=met,
+    violation=violation,
+    interlude=Interlude(
+        why=Again.RESUME,
+        meanwhile=price_changed,
+        personas={"stubborn": STUBBORN, "compliant": COMPLIANT},
+    ),
+    lesson=(
+        "Keep the version that was read with the interrupted run, compare it when the run is taken "
+        "up again, and write nothing on an older one."
+    ),
+)
+
+LOOKALIKES = (
+    lookalike(
+        HOSTILE,
+        "unchanged",
+        "nothing has changed, and the resumed run does what was approved",
+        guards="stale resume",
+        done=lambda events: mutations(events) == 1,
+        interlude=Interlude(
+            why=Again.RESUME,
+            meanwhile=nothing_changed,
+            personas={"stubborn": pays_once, "compliant": heeds(pays_once)},
+        ),
+    ),
+)
+
+CASE = with_lookalikes(HOSTILE, LOOKALIKES)

@@ -1,0 +1,53 @@
+"""What a team sets for its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.timeline import ToolSpec
+from pytest_tripwire.world import Role
+
+
+class Protection(StrEnum):
+    """What is under test: a breaker that the harness supplies, or the agent's own protection."""
+
+    HARNESS = "harness"
+    OWN = "own"
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What a team sets.
+
+    Args:
+        protection: what is under test.
+        roles: the team's tools by part; the world's own play the rest.
+        budget: limits of the supplied breaker; the case's own by default.
+        specs: declarations by tool name: a whole ToolSpec in place of what the role tells, or
+            some of its fields by name, laid over that.
+        persona: the scripted model's way; the case's first by default.
+        variant: how the case is played, such as `nonces` or `parallel`; as it stands by default.
+        stops: exceptions by which the agent's own protection stops it. Any other is a crash.
+        max_requests: model requests after which the scripted model only says goodbye.
+        max_seconds: real seconds that a run may take.
+    """
+
+    protection: Protection = Protection.HARNESS
+    roles: Mapping[str, Role] = {}
+    budget: RunBudget | None = None
+    specs: Mapping[str, ToolSpec | Mapping[str, Any]] = {}
+    persona: str | None = None
+    variant: str | None = None
+    stops: tuple[type[BaseException], ...] = ()
+    max_requests: int = 200
+    max_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Refuse a protection that does not exist; its plain name is as good as the value."""
+        if self.protection not in set(Protection):
+            known = ", ".join(Protection)
+            raise ValueError(f"Options(protection={self.protection!r}): choose from {known}")

@@ -1,0 +1,50 @@
+"""Which script the model follows, and whether the tools can take what it will propose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pytest_tripwire.cases import load_case
+from pytest_tripwire.cases.case import Case
+from pytest_tripwire.cases.variants import UnknownVariantError, varied
+from pytest_tripwire.harness.failures import HarnessError
+from pytest_tripwire.models import Calls, Script, Seen
+from pytest_tripwire.world import BindingError, Toolset
+
+#: Turns that are tried before a run; a script repeats its last move after its end.
+TURNS = 40
+
+
+def played(case: Case | str, variant: str | None) -> Case:
+    """The case, by its id or as it is, in a variant. Raises HarnessError if it has none such."""
+    whole = load_case(case) if isinstance(case, str) else case
+    try:
+        return varied(whole, variant)
+    except UnknownVariantError as error:
+        raise HarnessError(str(error)) from None
+
+
+def script_of(personas: Mapping[str, Script], case: Case, persona: str | None) -> Script:
+    """The script of a persona, the first one by default. Raises HarnessError with the names."""
+    name = persona or next(iter(personas))
+    if name not in personas:
+        known = ", ".join(personas)
+        raise HarnessError(f"the case {case.id} has no persona {name!r}; it has {known}")
+    return personas[name]
+
+
+def check(script: Script, toolset: Toolset) -> None:
+    """Try every proposal of a script on the tools' schemas, before anything runs.
+
+    Raises:
+        HarnessError: for arguments that a tool cannot take.
+    """
+    for turn in range(TURNS):
+        move = script(Seen(turn=turn))
+        for each in move.proposals if isinstance(move, Calls) else ():
+            try:
+                toolset.check(each.role, each.slots)
+                json.dumps(toolset.arguments(each.role, each.slots))
+            except (BindingError, TypeError) as error:
+                raise HarnessError(f"the role {each.role!r} cannot be played: {error}") from error
