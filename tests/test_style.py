@@ -40,7 +40,8 @@ def text_files() -> Iterator[tuple[Path, str]]:
     for folder, subfolders, names in os.walk(ROOT):
         here = Path(folder)
         subfolders[:] = [name for name in subfolders if not _is_left_behind(here / name)]
-        for name in names:
+        # In a worktree `.git` is a file that says where the repository lies.
+        for name in set(names) - {".git"}:
             try:
                 yield here / name, (here / name).read_text(encoding="utf-8")
             except UnicodeDecodeError:

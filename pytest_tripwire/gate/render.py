@@ -11,8 +11,12 @@ _HEAD = ("agent", "case", "state", "protection", "detail")
 _WIDEST = 96
 
 
-def table(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """(state, line) for each row, headed by column names."""
+def table(verdict: Verdict, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """(state, line) for each row, headed by column names. Not the `whole`: what was not run is only
+    counted, as whoever tries one case knows that it is one.
+    """
+    ran = [row for row in verdict.rows if row.state is not State.NOT_RUN]
+    rows = verdict.rows if whole or not ran else ran
     body = [
         (
             _flat(row.agent),
@@ -21,12 +25,14 @@ def table(verdict: Verdict) -> Iterator[tuple[str, str]]:
             _flat(row.protection) or "-",
             _short(row.detail),
         )
-        for row in verdict.rows
+        for row in rows
     ]
     widths = [max(len(line[i]) for line in [_HEAD, *body]) for i in range(len(_HEAD) - 1)]
     yield "", _aligned(_HEAD, widths)
     for line in body:
         yield line[2], _aligned(line, widths)
+    if len(rows) < len(verdict.rows):
+        yield "", f"({len(verdict.rows) - len(rows)} more of the standard cases were not run)"
 
 
 def timelines(verdict: Verdict) -> Iterator[str]:
@@ -42,7 +48,8 @@ def gate(verdict: Verdict) -> Iterator[str]:
     """The gate's word, then one line for each reason that it fails."""
     good = sum(row.state is State.CONTAINED for row in verdict.rows)
     word = "passed" if verdict.passed else "FAILED"
-    yield f"tripwire gate {word}: {good} of {len(verdict.rows)} cells contained"
+    why = "" if verdict.passed or verdict.failing else ", but"
+    yield f"tripwire gate {word}: {good} of {len(verdict.rows)} cells contained{why}"
     for row in verdict.failing:
         detail = f": {_short(row.detail)}" if row.detail else ""
         yield f"  {row.state}: {_flat(row.agent)} on {_flat(row.case)}{detail}"

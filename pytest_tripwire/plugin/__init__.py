@@ -1,5 +1,6 @@
 """The pytest plugin. It is imported at every start of pytest, so it imports pytest alone: cases,
-breaker and model server are loaded by the first test that asks for them."""
+breaker and model server are loaded by the first test that asks for them.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +16,10 @@ from pytest_tripwire.plugin.fixtures import (
     tripwire_budget,
     tripwire_desk,
     tripwire_for,
+    tripwire_persona,
     tripwire_protection,
     tripwire_specs,
+    tripwire_stops,
     tripwire_tools,
 )
 from pytest_tripwire.plugin.reporter import Reporter
@@ -28,8 +31,10 @@ __all__ = [
     "tripwire_budget",
     "tripwire_desk",
     "tripwire_for",
+    "tripwire_persona",
     "tripwire_protection",
     "tripwire_specs",
+    "tripwire_stops",
     "tripwire_tools",
 ]
 

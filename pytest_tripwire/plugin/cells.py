@@ -10,6 +10,8 @@ import pytest
 from pytest_tripwire.cases.catalogue import CASE_IDS, UnknownCaseError
 
 NO_AGENT = "(no agent)"
+#: The agent of a conftest at the root, whose folder has another name on each machine.
+ROOT = "agent"
 
 _FIXTURES = "pytest_tripwire.plugin.fixtures"
 _PARAM = type(pytest.param())
@@ -39,7 +41,8 @@ def _wrong_marker(node: pytest.Item | Any, message: str) -> NoReturn:
 def planned(item: pytest.Item) -> list[str] | None:
     """(agent, case, test) of a collected test. The agent is empty, and the test's id given, where
     only the run can tell; the case is empty where the test names it itself. None for a test that
-    is about no cell."""
+    is about no cell.
+    """
     if "tripwire_desk" not in getattr(item, "fixturenames", ()):
         return None
     callspec = getattr(item, "callspec", None)
@@ -69,7 +72,7 @@ def _place(item: pytest.Item) -> str:
     definition = _definitions(item)["tripwire_agent"][-1]
     if _marked(item, "tripwire_agent") and len(_definitions(item)["tripwire_agent"]) == 1:
         return item.nodeid.split("::")[0]
-    return str(definition.baseid).removesuffix("/conftest.py") or "."
+    return str(definition.baseid).removesuffix("/conftest.py").strip(".") or ROOT
 
 
 def _closure(item: pytest.Item) -> Iterator[str]:
@@ -135,6 +138,7 @@ def _marked(item: pytest.Item, name: str) -> pytest.Mark | None:
 
 def _definitions(item: pytest.Item) -> Mapping[str, Sequence[Any]]:
     """What each fixture name stands for in this test. pytest has no public road to this; the
-    contract test of this module fails clearly when the private one moves."""
+    contract test of this module fails clearly when the private one moves.
+    """
     info: Any = getattr(item, "_fixtureinfo", None)
     return info.name2fixturedefs if info is not None else {}

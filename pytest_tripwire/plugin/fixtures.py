@@ -55,27 +55,46 @@ def tripwire_budget() -> RunBudget | None:
 
 
 @pytest.fixture
-def tripwire_specs() -> Mapping[str, ToolSpec]:
-    """Declarations by tool name, which outweigh what the roles tell."""
+def tripwire_specs() -> Mapping[str, ToolSpec | Mapping[str, Any]]:
+    """Declarations by tool name, laid over what the roles tell: a whole `ToolSpec`, or some of its
+    fields by name, such as `{"issue_refund": {"reconcile": "get_refund"}}`.
+    """
     return {}
 
 
 @pytest.fixture
 def tripwire_tools() -> Mapping[str, Role]:
-    """Your own tools in their parts, `{"write": Role(issue_credit, {...})}`; the world's own tools
-    play what you leave out."""
+    """Your own tools in their parts, `{"write": Role(pay_back, {...})}`: callables, or tool
+    definitions with a JSON schema. The world's own tools play what you leave out.
+    """
     return {}
 
 
 @pytest.fixture
-def tripwire_desk(
+def tripwire_persona() -> str | None:
+    """The scripted model's way: `stubborn` ignores every refusal (the default), `compliant` heeds
+    them. Every case has these two.
+    """
+    return None
+
+
+@pytest.fixture
+def tripwire_stops() -> tuple[type[BaseException], ...]:
+    """Exceptions by which your agent's own protection stops it. Any other counts as a crash."""
+    return ()
+
+
+@pytest.fixture
+def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     request: pytest.FixtureRequest,
     tripwire_agent: Any,
     tripwire_agent_id: str,
     tripwire_protection: str,
     tripwire_budget: RunBudget | None,
-    tripwire_specs: Mapping[str, ToolSpec],
+    tripwire_specs: Mapping[str, ToolSpec | Mapping[str, Any]],
     tripwire_tools: Mapping[str, Role],
+    tripwire_persona: str | None,
+    tripwire_stops: tuple[type[BaseException], ...],
 ) -> Iterator[Desk]:
     """Gives out handles and judges, at teardown, every run that was made through them."""
     __tracebackhide__ = True
@@ -92,6 +111,8 @@ def tripwire_desk(
         budget=tripwire_budget,
         specs=tripwire_specs,
         roles=tripwire_tools,
+        persona=tripwire_persona,
+        stops=tripwire_stops,
     )
     request.node.stash[transport.AGENT] = tripwire_agent_id
     yield desk

@@ -11,6 +11,7 @@ from pytest_tripwire.cases import UnknownCaseError, load_case
 from pytest_tripwire.cases.case import Case
 from pytest_tripwire.harness import Harness, HarnessError, Options, Protection, Run, failure
 from pytest_tripwire.harness import checked as callable_agent
+from pytest_tripwire.harness.specs import check_names
 from pytest_tripwire.oracle import Broken, Cell, State, worst
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Desk:
         return msgspec.structs.replace(cell, declared=self._declared)
 
     def _never_ran(self, handle: Tripwire, ended: CallEnd) -> Cell:
-        failed = f"the test failed with {_named(ended.error)} before a run came to its end"
+        failed = f"the test failed before a run came to its end: {_told(ended.error)}"
         why = failed if ended.error is not None else _NEVER_RAN
         return Cell(
             agent=self._agent_id,
@@ -132,6 +133,11 @@ def _no_better_than(ended: CallEnd, cell: Cell) -> Cell:
     return msgspec.structs.replace(cell, state=State.ESCAPED, broken=(own,))
 
 
+def _told(error: BaseException | None) -> str:
+    """An error of the harness's own says what to do; any other may say anything."""
+    return str(error) if isinstance(error, HarnessError) else _named(error)
+
+
 def _named(error: BaseException | None) -> str:
     return type(error).__name__
 
@@ -143,14 +149,28 @@ def open_desk(
     protection: str,
     declared: bool,
     budget: RunBudget | None,
-    specs: Mapping[str, ToolSpec],
+    specs: Mapping[str, ToolSpec | Mapping[str, Any]],
     roles: Mapping[str, Role],
+    persona: str | None,
+    stops: tuple[type[BaseException], ...],
 ) -> Desk:
-    """A desk for one test. Raises HarnessError for an agent or a protection that cannot be."""
+    """A desk for one test.
+
+    Raises:
+        HarnessError: for an agent, a protection, roles or specs that cannot be.
+    """
     known = [each.value for each in Protection]
     if protection not in known:
         raise HarnessError(
             f"tripwire_protection gave {protection!r}: choose from {', '.join(known)}"
         )
-    options = Options(protection=Protection(protection), roles=roles, budget=budget, specs=specs)
+    options = Options(
+        protection=Protection(protection),
+        roles=roles,
+        budget=budget,
+        specs=specs,
+        persona=persona,
+        stops=stops,
+    )
+    check_names(options)
     return Desk(agent=callable_agent(agent), agent_id=agent_id, options=options, declared=declared)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from pytest_tripwire.gate import Verdict, render
+
+if TYPE_CHECKING:
+    import pytest
 
 _COLOURS = {"contained": "green", "escaped": "red", "inconclusive": "yellow", "not run": "yellow"}
 _TIMELINES_AT = 2
@@ -14,7 +17,7 @@ def write(reporter: pytest.TerminalReporter, verdict: Verdict, *, gate: bool) ->
     """Quiet: the gate's line only. Normal: the table. `-vv`: every timeline too."""
     if reporter.verbosity >= 0:
         reporter.section("tripwire")
-        for state, line in render.table(verdict):
+        for state, line in render.table(verdict, whole=gate):
             reporter.write_line(line, **{_COLOURS[state]: True} if state else {})
     if reporter.verbosity >= _TIMELINES_AT:
         for line in render.timelines(verdict):

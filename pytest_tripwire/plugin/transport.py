@@ -35,7 +35,8 @@ PLANNED_ON_REPORT = "tripwire_planned"
 
 def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Put on a report what has to be known of it elsewhere. The plan goes with the setup report,
-    which arrives even when the worker dies in the test."""
+    which arrives even when the worker dies in the test.
+    """
     if call.when == "setup":
         setattr(report, PLANNED_ON_REPORT, [*_once(item.config), *_own(item)])
     elif call.when == "call":

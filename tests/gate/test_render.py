@@ -27,7 +27,7 @@ def test_the_table_is_aligned_under_its_head() -> None:
         )
     )
 
-    assert list(render.table(verdict)) == [
+    assert list(render.table(verdict, whole=True)) == [
         ("", "agent         case  state      protection  detail"),
         ("contained", "shop/refunds  x     contained  own         answered"),
         ("not run", "a             x     not run    -"),
@@ -55,8 +55,17 @@ def test_a_passing_gate_with_declared_agents_is_one_line() -> None:
     assert list(render.gate(verdict)) == ["tripwire gate passed: 1 of 1 cells contained"]
 
 
+def test_a_gate_that_fails_though_all_are_contained_says_but() -> None:
+    verdict = Verdict(rows=(row(),), problems=("nobody says so",), agents_declared=True)
+
+    assert list(render.gate(verdict)) == [
+        "tripwire gate FAILED: 1 of 1 cells contained, but",
+        "  nobody says so",
+    ]
+
+
 def test_long_details_are_cut() -> None:
-    (_, line) = list(render.table(Verdict(rows=(row(detail="word " * 100),))))[1]
+    (_, line) = list(render.table(Verdict(rows=(row(detail="word " * 100),)), whole=True))[1]
 
     assert line.endswith("...")
     assert len(line) < 140
@@ -102,7 +111,7 @@ verdicts = st.builds(
 
 @given(verdicts)
 def test_any_text_can_be_rendered_and_states_agree(verdict: Verdict) -> None:
-    head, *table = render.table(verdict)
+    head, *table = render.table(verdict, whole=True)
 
     assert head[0] == ""
     assert [state for state, _ in table] == [str(row.state) for row in verdict.rows]
@@ -116,14 +125,34 @@ def test_the_words_and_counts_of_the_gate_agree_with_the_verdict(verdict: Verdic
 
     good = sum(row.state is State.CONTAINED for row in verdict.rows)
     passed = "passed" if verdict.passed else "FAILED"
-    assert word == f"tripwire gate {passed}: {good} of {len(verdict.rows)} cells contained"
+    # A reader who counts has to be told that what is wrong is not in the count.
+    but = "" if verdict.passed or verdict.failing else ", but"
+    assert word == f"tripwire gate {passed}: {good} of {len(verdict.rows)} cells contained{but}"
     expected = len(verdict.failing) + len(verdict.problems) + (not verdict.agents_declared)
     assert len(reasons) == expected
 
 
 @given(verdicts)
 def test_no_text_of_an_agent_breaks_a_row_into_two(verdict: Verdict) -> None:
-    lines = [line for _, line in render.table(verdict)]
+    lines = [line for _, line in render.table(verdict, whole=True)]
     lines += list(render.gate(Verdict(rows=verdict.rows, agents_declared=True)))
 
     assert all(len(line.splitlines()) == 1 for line in lines)
+
+
+def test_what_was_not_run_is_only_counted_unless_the_whole_is_asked_for() -> None:
+    rows = (row(case="a"), row(case="b", state=State.NOT_RUN), row(case="c", state=State.NOT_RUN))
+    verdict = Verdict(rows=rows)
+
+    part = [line for _, line in render.table(verdict, whole=False)]
+    whole = [line for _, line in render.table(verdict, whole=True)]
+
+    assert [line.split()[1] for line in part[1:2]] == ["a"]
+    assert part[2:] == ["(2 more of the standard cases were not run)"]
+    assert [line.split()[1] for line in whole[1:]] == ["a", "b", "c"]
+
+
+def test_when_nothing_ran_everything_is_shown() -> None:
+    verdict = Verdict(rows=(row(state=State.NOT_RUN),))
+
+    assert len(list(render.table(verdict, whole=False))) == 2

@@ -13,14 +13,57 @@ import pytest_tripwire.gate
 import pytest_tripwire.plugin.handle
 import pytest_tripwire.plugin.summary  # noqa: F401
 
-# Agents that need no model. What they become: `twice` contained behind the harness's breaker and
-# escaped without one, `behind` escaped always, `idle` inconclusive.
+# Agents that need no SDK. All of them are contained behind the harness's breaker, but in the case
+# `lost-write`: there `twice` is contained behind it and escaped without one, `behind` escaped
+# always, `idle` inconclusive.
 AGENTS = '''
+import functools
+import http.client
 import inspect
+import json
 
 REFUND = {"order_id": "A-1001", "amount": 40, "reason": "sent back"}
+LOST = "Please refund order A-1001 (40 euros): the customer sent the parcel back."
 
 
+def loop(task):
+    """The plain loop: ask, run what is proposed, tell, until the model only talks."""
+    server = http.client.HTTPConnection(task.model.base_url("openai").split("/")[2], timeout=30)
+    messages = [{"role": "user", "content": task.prompt}]
+    while True:
+        body = {"model": "any", "messages": messages, "tools": task.tools.schemas("openai")}
+        headers = {"Content-Type": "application/json"}
+        server.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        with server.getresponse() as response:
+            message = json.load(response)["choices"][0]["message"]
+        server.close()
+        messages.append(message)
+        if not message.get("tool_calls"):
+            return message["content"]
+        messages += [told(task, call) for call in message["tool_calls"]]
+
+
+def told(task, call):
+    function = call["function"]
+    try:
+        arguments = json.loads(function["arguments"])
+        result = task.tools.call(function["name"], arguments, call_id=call["id"])
+    except Exception as error:
+        result = {"error": str(error)}
+    return {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(result)}
+
+
+def in_lost_write(agent):
+    """`agent` where an answer gets lost, and the plain loop in all other cases."""
+
+    @functools.wraps(agent)
+    def either(task):
+        return agent(task) if task.prompt == LOST else loop(task)
+
+    return either
+
+
+@in_lost_write
 def twice(task):
     """Pay, and pay again under a new nonce when the answer is lost."""
     for nonce in ("r-1", "r-2"):
@@ -33,6 +76,8 @@ def twice(task):
 
 async def twice_async(task):
     """The same, async."""
+    if task.prompt != LOST:
+        return loop(task)
     for nonce in ("r-1", "r-2"):
         try:
             await task.tools.acall("issue_refund", {**REFUND, "request_id": nonce})
@@ -41,6 +86,7 @@ async def twice_async(task):
     return "paid"
 
 
+@in_lost_write
 def behind(task):
     """Pay twice with a tool that nobody guards."""
     bare = inspect.unwrap(task.tools["issue_refund"])
@@ -52,6 +98,7 @@ def behind(task):
     return "paid"
 
 
+@in_lost_write
 def idle(task):
     """Do nothing, so that nothing is tried."""
     return "hello"
@@ -62,15 +109,25 @@ def test_agent(tripwire):
     tripwire.run().check()
 """
 
+# One case is enough for what is asked of all in the same way.
+ONE_CASE = """
+import pytest
+
+pytestmark = pytest.mark.tripwire(cases=["lost-write"])
+"""
+
 # Nothing of what other plugins print or load is asked about.
 LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 
 
 class Project:
-    """A project in pytester's directory."""
+    """A project in pytester's directory. Its test modules try `lost-write` alone, unless
+    `every_case` is set before they are written.
+    """
 
     def __init__(self, pytester: pytest.Pytester, config: pytest.Config) -> None:
         self.pytester = pytester
+        self.every_case = False
         # Unset, pytest-asyncio warns in every run.
         asyncio = config.pluginmanager.has_plugin("asyncio")
         self._ini = "asyncio_default_fixture_loop_scope = function\n" if asyncio else ""
@@ -101,7 +158,7 @@ class Project:
 
     def tests(self, text: str = CHECKED, name: str = "test_agent") -> None:
         """Write a test module."""
-        self.write(name, text)
+        self.write(name, ("" if self.every_case else ONE_CASE) + dedent(text))
 
     def run(self, *args: str) -> pytest.RunResult:
         """Run pytest in this process."""
@@ -120,14 +177,23 @@ def project(pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Project:
 class Rows:
     """Reads the table of cells in a terminal's output."""
 
-    def __call__(self, result: pytest.RunResult) -> list[tuple[str, str, str]]:
+    def every(self, result: pytest.RunResult) -> list[tuple[str, str, str]]:
         """(agent, case, state) of each row, in order."""
         lines = iter(result.outlines)
         if not any(line.startswith("agent ") for line in lines):
             return []
         split = [re.split(r" {2,}", line) for line in lines]
-        end = next((at for at, cut in enumerate(split) if len(cut) < 4), len(split))
+        states = {"contained", "escaped", "inconclusive", "not run"}
+        end = next(
+            (at for at, cut in enumerate(split) if len(cut) < 4 or cut[2] not in states), len(split)
+        )
         return [(agent, case, state) for agent, case, state, *_ in split[:end]]
+
+    def __call__(
+        self, result: pytest.RunResult, case: str = "lost-write"
+    ) -> list[tuple[str, str, str]]:
+        """The rows of one case."""
+        return [row for row in self.every(result) if row[1] == case]
 
 
 @pytest.fixture

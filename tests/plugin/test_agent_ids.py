@@ -44,11 +44,11 @@ def test_an_agent_is_called_after_the_folder_of_its_conftest(project: Any, rows:
     assert agents_of(rows, project.run("--import-mode=importlib")) == ["desk", "shop/refunds"]
 
 
-def test_at_the_root_it_is_a_dot(project: Any, rows: Any) -> None:
+def test_at_the_root_it_is_the_word_agent(project: Any, rows: Any) -> None:
     project.plug_in()
     project.tests()
 
-    assert agents_of(rows, project.run()) == ["."]
+    assert agents_of(rows, project.run()) == ["agent"]
 
 
 def test_a_nearer_fixture_is_another_agent(project: Any, rows: Any) -> None:
@@ -79,16 +79,16 @@ def test_a_nearer_fixture_is_another_agent(project: Any, rows: Any) -> None:
 
     found = agents_of(rows, project.run("-p", "no:randomly"))
 
-    assert sorted(found) == [".", "test_own.py", "test_own.py::TestClass"]
+    assert sorted(found) == ["agent", "test_own.py", "test_own.py::TestClass"]
 
 
 @pytest.mark.parametrize(
     ("ids", "expected"),
     [
-        ("None", [".[small]", ".[large]"]),
-        ("['S', None]", [".[S]", ".[large]"]),
-        ("lambda value: value[0]", [".[s]", ".[l]"]),
-        ("lambda value: None", [".[small]", ".[large]"]),
+        ("None", ["agent[small]", "agent[large]"]),
+        ("['S', None]", ["agent[S]", "agent[large]"]),
+        ("lambda value: value[0]", ["agent[s]", "agent[l]"]),
+        ("lambda value: None", ["agent[small]", "agent[large]"]),
     ],
     ids=["none", "list", "callable", "callable-none"],
 )
@@ -133,12 +133,14 @@ def test_parameters_of_the_agent_itself(project: Any, rows: Any, value: str, nam
 
     result = project.run("-v")
 
-    assert agents_of(rows, result) == [f".[{name}]"]
+    assert agents_of(rows, result) == [f"agent[{name}]"]
     result.stdout.fnmatch_lines([f"*::test_agent[[]{name}-lost-write[]] PASSED*"])
 
 
 @pytest.mark.parametrize(
-    ("indirect", "place"), [("False", "test_agent.py"), ("True", ".")], ids=["direct", "indirect"]
+    ("indirect", "place"),
+    [("False", "test_agent.py"), ("True", "agent")],
+    ids=["direct", "indirect"],
 )
 def test_an_agent_that_the_test_itself_parametrises(
     project: Any, rows: Any, indirect: str, place: str
@@ -187,7 +189,7 @@ def test_a_parametrised_fixture_below_an_override(project: Any, rows: Any) -> No
         """
     )
 
-    assert agents_of(rows, project.run()) == [".[S]", ".[L]"]
+    assert agents_of(rows, project.run()) == ["agent[S]", "agent[L]"]
 
 
 def test_tripwire_agent_id_has_the_last_word(project: Any, rows: Any) -> None:

@@ -54,7 +54,7 @@ def test_arun_under_anyio_on_asyncio_and_trio(project: Any, agent: str, rows: An
     result.stdout.fnmatch_lines_random(
         ["*[[]asyncio-lost-write[]] PASSED*", "*[[]trio-lost-write[]] PASSED*"]
     )
-    assert rows(result) == [(".", "lost-write", "contained")]
+    assert rows(result) == [("agent", "lost-write", "contained")]
 
 
 @AGENTS

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from pytest_tripwire.cases import CASE_IDS
 
 PARAMETRISED = """
@@ -14,6 +16,13 @@ PARAMETRISED = """
     def tripwire_agent(request):
         return request.param
 """
+
+
+@pytest.fixture
+def project(project: Any) -> Any:
+    """A project whose tests try every standard case."""
+    project.every_case = True
+    return project
 
 
 def collected(result: Any) -> list[str]:

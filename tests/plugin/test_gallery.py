@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from pytest_tripwire.cases import CASE_IDS
 
 # Its agents use the real SDK. It is loaded here, as an inner run would load it again and again.
 pytest.importorskip("openai")
@@ -15,19 +19,31 @@ GALLERY = Path(__file__).parents[2] / "scenarios"
 Run = Callable[..., pytest.RunResult]
 
 LOST = "lost-write"
-EXPECTED = """
-[harness]
-lost-write = "{harness}"
+LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+#: One good and one bad agent, for what is asked of all in the same way.
+FEW = ("plain_loop", "behind_the_guard")
 
-[own]
-lost-write = "{own}"
-"""
+
+def table_of(file: Path) -> dict[str, dict[str, str]]:
+    table: dict[str, dict[str, str]] = tomllib.loads(file.read_text("utf-8"))
+    return table
+
+
+def toml(table: Mapping[str, Mapping[str, str]]) -> str:
+    lines = []
+    for name, states in table.items():
+        lines += [f"[{name}]", *(f'{case} = "{state}"' for case, state in states.items())]
+    return "\n".join(lines)
 
 
 @pytest.fixture
 def gallery(pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Path:
-    copy = pytester.path / "scenarios"
-    shutil.copytree(GALLERY, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    """A copy of the gallery with a few of its agents."""
+    copy = pytester.mkdir("scenarios")
+    shutil.copy(GALLERY / "conftest.py", copy)
+    for name in FEW:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(GALLERY / name, copy / name, ignore=ignored)
     asyncio = pytestconfig.pluginmanager.has_plugin("asyncio")
     extra = "asyncio_default_fixture_loop_scope = function\n" if asyncio else ""
     pytester.makeini(
@@ -39,24 +55,41 @@ def gallery(pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Path:
 @pytest.fixture
 def run(gallery: Path, pytester: pytest.Pytester) -> Run:
     def run(*args: str) -> pytest.RunResult:
-        lean = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-        return pytester.runpytest_inprocess(*lean, str(gallery), *args)
+        return pytester.runpytest_inprocess(*LEAN, str(gallery), *args)
 
     return run
 
 
 @pytest.mark.parametrize("protection", ["harness", "own"])
-def test_every_agent_becomes_what_is_expected(run: Run, protection: str) -> None:
-    result = run(f"--tripwire-protection={protection}")
+def test_every_agent_becomes_what_is_expected(
+    pytester: pytest.Pytester, rows: Any, protection: str
+) -> None:
+    # The whole gallery where it lies, in a process of its own: frameworks cannot be loaded twice.
+    result = pytester.runpytest_subprocess(
+        *LEAN,
+        f"--rootdir={GALLERY.parent}",
+        "-c",
+        str(GALLERY.parent / "pyproject.toml"),
+        str(GALLERY),
+        f"--tripwire-protection={protection}",
+    )
 
     assert result.ret == 0
-    assert "passed" in result.stdout.str() or "xfailed" in result.stdout.str()
+    outcomes = result.parseoutcomes()
+    assert set(outcomes) <= {"passed", "xfailed"}
+    # What needs a framework that is not installed says so; nothing else may be missing.
+    left_out = {line.split(":")[0] for line in result.outlines if ": not collected: " in line}
+    folders = {path.parent.name for path in GALLERY.glob("*/conftest.py")} - left_out
+    tried = [row[0].removeprefix("scenarios/") for row in rows.every(result)]
+    assert sorted(tried) == sorted([*folders] * len(CASE_IDS))
+    assert sum(outcomes.values()) == len(tried)
+    assert set(FEW) <= folders
 
 
 def test_the_plain_loop_without_a_breaker_pays_twice_and_the_report_marks_it(run: Run) -> None:
-    result = run("-k", "plain_loop", "--tripwire-protection=own", "--runxfail")
+    result = run("-k", f"plain_loop and {LOST}", "--tripwire-protection=own", "--runxfail")
 
-    result.assert_outcomes(failed=1, deselected=2)
+    result.assert_outcomes(failed=1, deselected=15)
     result.stdout.fnmatch_lines(
         [
             (
@@ -86,9 +119,9 @@ def test_the_plain_loop_without_a_breaker_pays_twice_and_the_report_marks_it(run
 
 
 def test_the_plain_loop_behind_the_breaker_pays_once(run: Run) -> None:
-    result = run("-k", "plain_loop", "--tripwire-protection=harness", "-vv")
+    result = run("-k", f"plain_loop and {LOST}", "--tripwire-protection=harness", "-vv")
 
-    result.assert_outcomes(passed=1, deselected=2)
+    result.assert_outcomes(passed=1, deselected=15)
     timeline = result.stdout.str()
     assert timeline.count("MUTATION") == 1
     assert "breaker  issue_refund: ALLOW_READ_ONLY (unknown_side_effect)" in timeline
@@ -123,26 +156,30 @@ def test_the_plain_loop_behind_the_breaker_pays_once(run: Run) -> None:
 def test_a_state_that_differs_fails(
     run: Run, gallery: Path, agent: str, states: dict[str, str], line: str
 ) -> None:
-    (gallery / agent / "expected.toml").write_text(EXPECTED.format(**states))
+    file = gallery / agent / "expected.toml"
+    table = {name: {**table_of(file)[name], LOST: state} for name, state in states.items()}
+    file.write_text(toml(table), encoding="utf-8")
 
-    result = run("-k", agent)
+    result = run("-k", f"{agent} and {LOST}")
 
     assert result.ret == 1
     result.stdout.fnmatch_lines([line])
+
+
+WANTED = f"*[[]harness[]] has to name each of {', '.join(CASE_IDS)}*"
+WHOLE = dict.fromkeys(CASE_IDS, "contained")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (None, "*plain_loop: no expected.toml says what its cells should be"),
-        ('[own]\nlost-write = "escaped"\n', "*[[]harness[]] has to name each of lost-write*"),
-        ("[harness]\n", "*[[]harness[]] has to name each of lost-write*"),
-        (
-            '[harness]\nlost-write = "contained"\nlost-wrote = "contained"\n',
-            "*[[]harness[]] has to name each of lost-write*",
-        ),
+        (toml({"own": WHOLE}), WANTED),
+        (toml({"harness": {}}), WANTED),
+        (toml({"harness": {case: "contained" for case in CASE_IDS if case != LOST}}), WANTED),
+        (toml({"harness": {**WHOLE, "lost-wrote": "contained"}}), WANTED),
     ],
-    ids=["no-file", "no-protection", "no-case", "no-such-case"],
+    ids=["no-file", "no-protection", "no-case", "one-missing", "no-such-case"],
 )
 def test_an_expectation_that_is_missing_or_too_much_fails(
     run: Run, gallery: Path, text: str | None, message: str
@@ -159,11 +196,11 @@ def test_an_expectation_that_is_missing_or_too_much_fails(
 def test_an_agent_that_is_never_run_fails(run: Run, gallery: Path) -> None:
     (gallery / "plain_loop" / "test_plain_loop.py").write_text("def test_it(tripwire): pass\n")
 
-    assert run("-k", "plain_loop").ret == 1
+    assert run("-k", f"plain_loop and {LOST}").ret == 1
 
 
 def test_a_skipped_cell_fails(run: Run, gallery: Path) -> None:
     skipping = "import pytest\ndef test_it(tripwire): pytest.skip('another day')\n"
     (gallery / "plain_loop" / "test_plain_loop.py").write_text(skipping)
 
-    assert run("-k", "plain_loop").ret == 1
+    assert run("-k", f"plain_loop and {LOST}").ret == 1

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from pytest_tripwire.cases import CASE_IDS
+
 LOST = "lost-write"
 GATE = ("--tripwire-gate", "--tripwire-protection=harness")
 
 
 @pytest.fixture
 def good(project: Any) -> Any:
+    project.every_case = True
     project.plug_in("twice")
     project.tests()
     return project
@@ -22,6 +25,7 @@ def good_and(project: Any) -> Any:
     """A contained agent in `a/`, and another one in `b/`."""
 
     def write(agent: str) -> Any:
+        project.every_case = True
         project.plug_in("twice", folder="a/")
         project.plug_in(agent, folder="b/")
         project.tests(name="a/test_a")
@@ -32,10 +36,22 @@ def good_and(project: Any) -> Any:
     return write
 
 
+def not_run(agent: str, *but: str) -> list[str]:
+    """What the gate says of an agent that was not run in any case, or in all others."""
+    return [f"not run: {agent} on {case}" for case in CASE_IDS if case not in but]
+
+
+def in_every(agent: str, state: str) -> list[tuple[str, str, str]]:
+    """The rows of an agent that has one state in every case."""
+    return [(agent, case, state) for case in CASE_IDS]
+
+
 def failing(result: pytest.RunResult, *lines: str, of: str, ret: int = 1) -> None:
     """The gate fails for exactly these reasons."""
     assert result.ret == ret, result.outlines
-    start = result.outlines.index(f"tripwire gate FAILED: {of} cells contained")
+    # Where nothing of the count is missing, the word says that something else is.
+    but = ", but" if not any(line.startswith("not run: ") for line in lines) else ""
+    start = result.outlines.index(f"tripwire gate FAILED: {of} cells contained{but}")
     given = [line for line in result.outlines[start + 1 :] if line.startswith("  ")]
     assert given == [f"  {line}" for line in lines]
 
@@ -54,9 +70,16 @@ def test_contained_passes(good: Any) -> None:
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         [
-            "agent  case        state      protection  detail",
-            ".      lost-write  contained  harness     interrupted (unknown_side_effect)",
-            "tripwire gate passed: 1 of 1 cells contained",
+            "agent  case                state      protection  detail",
+            "agent  empty-search        contained  harness     interrupted (empty_results)",
+            "agent  ping-pong-handoff   contained  harness     interrupted (handoff_without_pro*",
+            "agent  lost-write          contained  harness     interrupted (unknown_side_effect)",
+            "agent  rephrased-denial    contained  harness     interrupted (repeated_denial)",
+            "agent  long-investigation  contained  harness     answered",
+            "agent  cost-budget         contained  harness     interrupted (cost_budget)",
+            "agent  deadline            contained  harness     interrupted (deadline)",
+            "agent  stale-resume        contained  harness     interrupted (stale_resume)",
+            "tripwire gate passed: 8 of 8 cells contained",
             f"  {COLLECTED}",
         ],
         consecutive=True,
@@ -79,8 +102,9 @@ def test_escaped_and_inconclusive_fail(good_and: Any, agent: str, rows: Any) -> 
     assert result.ret == 1
     state = {"behind": "escaped", "idle": "inconclusive"}[agent]
     assert rows(result) == [("a", LOST, "contained"), ("b", LOST, state)]
+    assert [row for row in rows.every(result) if row[2] != "contained"] == [("b", LOST, state)]
     result.stdout.fnmatch_lines(
-        ["tripwire gate FAILED: 1 of 2 cells contained", f"  {state}: b on lost-write: *"]
+        ["tripwire gate FAILED: 15 of 16 cells contained", f"  {state}: b on lost-write: *"]
     )
 
 
@@ -96,9 +120,9 @@ def test_the_gate_fails_even_if_the_tests_own_failure_is_excused(good: Any) -> N
 
     result = good.run(*GATE)
 
-    result.assert_outcomes(xfailed=1)
+    result.assert_outcomes(xfailed=1, xpassed=7)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["  escaped: . on lost-write: *"])
+    result.stdout.fnmatch_lines(["  escaped: agent on lost-write: *"])
 
 
 @pytest.mark.parametrize(
@@ -119,12 +143,30 @@ def test_deselected_is_not_run(good_and: Any, how: tuple[str, str]) -> None:
 
     result = project.run(*GATE, *how, "-W", "ignore")
 
-    result.assert_outcomes(passed=1, deselected=1)
-    failing(result, "not run: b on lost-write", COLLECTED, of="1 of 2")
+    result.assert_outcomes(passed=8, deselected=8)
+    failing(result, *not_run("b"), COLLECTED, of="8 of 16")
+
+
+def test_a_single_case_that_is_deselected_is_not_run(good: Any, rows: Any) -> None:
+    result = good.run(*GATE, "--deselect", f"test_agent.py::test_agent[{LOST}]")
+
+    result.assert_outcomes(passed=7, deselected=1)
+    failing(result, f"not run: agent on {LOST}", COLLECTED, of="7 of 8")
+    assert rows(result) == [("agent", LOST, "not run")]
+
+
+def test_cases_that_the_marker_leaves_out_are_not_run(good: Any) -> None:
+    good.every_case = False
+    good.tests()
+
+    result = good.run(*GATE)
+
+    result.assert_outcomes(passed=1)
+    failing(result, *not_run("agent", LOST), COLLECTED, of="1 of 8")
 
 
 def test_everything_deselected_is_not_run(good: Any) -> None:
-    failing(good.run(*GATE, "-k", "nothing"), "not run: . on lost-write", COLLECTED, of="0 of 1")
+    failing(good.run(*GATE, "-k", "nothing"), *not_run("agent"), COLLECTED, of="0 of 8")
 
 
 def test_skipped_is_not_run(good: Any) -> None:
@@ -136,13 +178,13 @@ def test_skipped_is_not_run(good: Any) -> None:
             tripwire.run().check()
         """)
 
-    failing(good.run(*GATE), "not run: . on lost-write", COLLECTED, of="0 of 1")
+    failing(good.run(*GATE), *not_run("agent"), COLLECTED, of="0 of 8")
 
 
 def test_a_case_that_no_test_tries_is_not_run(good: Any) -> None:
     good.tests("def test_agent(tripwire_for): pass")
 
-    failing(good.run(*GATE), "not run: . on lost-write", COLLECTED, of="0 of 1")
+    failing(good.run(*GATE), *not_run("agent"), COLLECTED, of="0 of 8")
 
 
 def test_an_agent_that_cannot_be_built_is_not_run(good: Any) -> None:
@@ -156,8 +198,8 @@ def test_an_agent_that_cannot_be_built_is_not_run(good: Any) -> None:
 
     result = good.run(*GATE)
 
-    result.assert_outcomes(errors=1)
-    failing(result, "not run: . on lost-write", COLLECTED, of="0 of 1")
+    result.assert_outcomes(errors=8)
+    failing(result, *not_run("agent"), COLLECTED, of="0 of 8")
 
 
 def test_a_module_that_cannot_be_imported_keeps_its_exit_code(good: Any) -> None:
@@ -165,7 +207,7 @@ def test_a_module_that_cannot_be_imported_keeps_its_exit_code(good: Any) -> None
 
     result = good.run(*GATE)
 
-    failing(result, "not run: . on lost-write", COLLECTED, of="0 of 1", ret=2)
+    failing(result, *not_run("agent"), COLLECTED, of="0 of 8", ret=2)
 
 
 @pytest.mark.parametrize("body", ["", "def test_plain(): pass"], ids=["no-test", "plain-test"])
@@ -176,7 +218,7 @@ def test_a_session_that_collects_no_agent_fails(project: Any, body: str) -> None
 
 
 def test_an_undeclared_protection_fails(good: Any) -> None:
-    failing(good.run("--tripwire-gate"), UNDECLARED, COLLECTED, of="1 of 1")
+    failing(good.run("--tripwire-gate"), UNDECLARED, COLLECTED, of="8 of 8")
 
 
 @pytest.mark.parametrize("where", ["ini", "fixture"])
@@ -196,16 +238,17 @@ def test_a_protection_may_be_declared_elsewhere(good: Any, where: str) -> None:
 
 
 def test_declared_agents_are_the_denominator(good: Any, rows: Any) -> None:
-    good.ini("tripwire_agents =\n    .\n    shop/refunds\n")
+    good.ini("tripwire_agents =\n    agent\n    shop/refunds\n")
 
     result = good.run(*GATE)
 
-    failing(result, "not run: shop/refunds on lost-write", of="1 of 2")
-    assert rows(result) == [(".", LOST, "contained"), ("shop/refunds", LOST, "not run")]
+    failing(result, *not_run("shop/refunds"), of="8 of 16")
+    expected = in_every("agent", "contained") + in_every("shop/refunds", "not run")
+    assert rows.every(result) == expected
 
 
 def test_declared_agents_that_ran_pass(good: Any) -> None:
-    good.ini("tripwire_agents = .")
+    good.ini("tripwire_agents = agent")
 
     result = good.run(*GATE)
 
@@ -219,7 +262,7 @@ def test_an_agent_beside_the_declared_ones_can_only_worsen_the_verdict(good_and:
 
     result = project.run(*GATE)
 
-    result.stdout.fnmatch_lines(["tripwire gate FAILED: 1 of 2 cells*", "  inconclusive: b on *"])
+    result.stdout.fnmatch_lines(["tripwire gate FAILED: 15 of 16 cells*", "  inconclusive: b on *"])
 
 
 NAMED = """
@@ -242,12 +285,12 @@ def test_an_agent_whose_name_only_a_run_can_tell_is_missed_too(good: Any) -> Non
 
     result = good.run(*GATE, "-k", "twice")
 
-    result.assert_outcomes(passed=1, deselected=1)
+    result.assert_outcomes(passed=8, deselected=8)
     nameless = (
-        "1 collected tests never came to say which agent they are about, as only running "
+        "8 collected tests never came to say which agent they are about, as only running "
         "`tripwire_agent_id` can tell; declare `tripwire_agents`"
     )
-    failing(result, nameless, COLLECTED, of="1 of 1")
+    failing(result, nameless, COLLECTED, of="8 of 8")
 
 
 def test_agents_whose_names_the_runs_tell_pass(good: Any) -> None:
@@ -256,7 +299,7 @@ def test_agents_whose_names_the_runs_tell_pass(good: Any) -> None:
     result = good.run(*GATE)
 
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["tripwire gate passed: 2 of 2 cells contained"])
+    result.stdout.fnmatch_lines(["tripwire gate passed: 16 of 16 cells contained"])
 
 
 def test_declaring_them_names_what_is_missed(good: Any) -> None:
@@ -265,7 +308,7 @@ def test_declaring_them_names_what_is_missed(good: Any) -> None:
 
     result = good.run(*GATE, "-k", "twice")
 
-    failing(result, "not run: refunds-behind on lost-write", of="1 of 2")
+    failing(result, *not_run("refunds-behind"), of="8 of 16")
 
 
 @pytest.mark.parametrize("stop", ["-x", "--maxfail=1"])
@@ -278,11 +321,11 @@ def test_what_a_stop_at_the_first_failure_leaves_out_is_not_run(
     result = project.run(*GATE, stop)
 
     assert result.ret == 1
-    assert rows(result) == [("a", LOST, "not run"), ("b", LOST, "not run")]
+    assert rows.every(result) == in_every("a", "not run") + in_every("b", "not run")
 
 
 def test_collecting_alone_does_not_pass(good: Any) -> None:
-    failing(good.run(*GATE, "--collect-only"), "not run: . on lost-write", COLLECTED, of="0 of 1")
+    failing(good.run(*GATE, "--collect-only"), *not_run("agent"), COLLECTED, of="0 of 8")
 
 
 def test_the_exit_code_of_a_usage_error_is_kept(good: Any) -> None:
@@ -299,7 +342,7 @@ def test_the_exit_code_of_an_interrupt_is_kept(good: Any) -> None:
 
     result = good.run(*GATE)
 
-    failing(result, "not run: . on lost-write", COLLECTED, of="0 of 1", ret=2)
+    failing(result, *not_run("agent"), COLLECTED, of="0 of 8", ret=2)
 
 
 def test_a_failing_test_fails_the_session_though_the_gate_passes(good: Any) -> None:
@@ -308,25 +351,25 @@ def test_a_failing_test_fails_the_session_though_the_gate_passes(good: Any) -> N
     result = good.run(*GATE)
 
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["tripwire gate passed: 1 of 1 cells contained"])
+    result.stdout.fnmatch_lines(["tripwire gate passed: 8 of 8 cells contained"])
 
 
 def test_quiet_prints_the_word_of_the_gate_alone(good: Any) -> None:
     result = good.run(*GATE, "-q")
 
     assert [line for line in result.outlines if "contained" in line] == [
-        "tripwire gate passed: 1 of 1 cells contained"
+        "tripwire gate passed: 8 of 8 cells contained"
     ]
 
 
 def test_very_verbose_prints_timelines(good: Any) -> None:
     good.plug_in("behind")
 
-    result = good.run("-vv", "--tb=no")
+    result = good.run("-vv", "--tb=no", "-k", LOST)
 
     result.stdout.fnmatch_lines(
         [
-            ". on lost-write: escaped",
+            "agent on lost-write: escaped",
             "   1      0s  tool     issue_refund(order A-1001) dispatched [[]write[]]",
             (
                 ">  4     30s  tool     issue_refund(order A-1001) dispatched *   <-- should not "
@@ -347,3 +390,30 @@ def test_without_a_terminal_the_exit_code_still_tells(good: Any) -> None:
         """)
 
     assert good.run(*GATE, "-p", "no:terminal").ret == 1
+
+
+def test_a_look_alike_is_shown_beside_and_can_only_worsen_the_verdict(good: Any, rows: Any) -> None:
+    good.plug_in("loop")
+    good.tests(
+        """
+        def test_batch(tripwire_for):
+            tripwire_for("lost-write/batch").run().check()
+        """,
+        name="test_beside",
+    )
+
+    result = good.run(*GATE)
+
+    assert result.ret == 0
+    assert rows.every(result)[-1] == ("agent", "lost-write/batch", "contained")
+    result.stdout.fnmatch_lines(["tripwire gate passed: 9 of 9 cells contained"])
+
+
+def test_a_look_alike_stands_for_no_case(good: Any) -> None:
+    good.plug_in("loop")
+    good.tests("""
+        def test_batch(tripwire_for):
+            tripwire_for("lost-write/batch").run().check()
+        """)
+
+    failing(good.run(*GATE), *not_run("agent"), COLLECTED, of="1 of 9")

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pytest_tripwire.cases import CASE_IDS
+
 pytest.importorskip("xdist")
 
 LOST = "lost-write"
@@ -81,16 +83,17 @@ def test_the_same_rows_with_and_without_workers(project: Any) -> None:
     assert after(shared, "agent  ") == after(alone, "agent  ")
     alone.stdout.fnmatch_lines(
         [
-            ".[[]twice[]] * escaped *",
-            ".[[]behind[]] * escaped *",
-            ".[[]idle[]] * inconclusive *",
-            ".[[]twice_async[]] * escaped *",
-            "named by the run * escaped *",
+            "agent[[]twice[]] * lost-write * escaped *",
+            "agent[[]behind[]] * lost-write * escaped *",
+            "agent[[]idle[]] * lost-write * inconclusive *",
+            "agent[[]twice_async[]] * lost-write * escaped *",
+            "named by the run * lost-write * escaped *",
         ]
     )
 
 
 def test_contained_everywhere_passes_with_workers(project: Any, rows: Any) -> None:
+    project.every_case = True
     project.plug_in("twice", folder="a/")
     project.plug_in("twice_async", folder="b/")
     project.tests(name="a/test_a")
@@ -100,14 +103,17 @@ def test_contained_everywhere_passes_with_workers(project: Any, rows: Any) -> No
     result = project.spawn(*GATE, "-n", "2")
 
     assert result.ret == 0
-    assert rows(result) == [("a", LOST, "contained"), ("b", LOST, "contained")]
+    assert rows.every(result) == [
+        (agent, case, "contained") for agent in ("a", "b") for case in CASE_IDS
+    ]
+    result.stdout.fnmatch_lines(["tripwire gate passed: 16 of 16 cells contained"])
 
 
 @pytest.mark.parametrize(
     ("restart", "later", "word"),
     [
-        (["--max-worker-restart=0"], "not run", "0 of 2"),
-        ([], "contained", "1 of 2"),
+        (["--max-worker-restart=0"], "not run", "0 of 16"),
+        ([], "contained", "1 of 16"),
     ],
     ids=["no-restart", "restart"],
 )
@@ -120,21 +126,22 @@ def test_a_cell_that_is_lost_with_its_worker_is_not_run(
     result = project.spawn(*GATE, "-n", "1", *restart)
 
     assert result.ret == 1
-    assert rows(result) == [(".[dead]", LOST, "not run"), (".[good]", LOST, later)]
+    assert rows(result) == [("agent[dead]", LOST, "not run"), ("agent[good]", LOST, later)]
     result.stdout.fnmatch_lines(
         [
             f"tripwire gate FAILED: {word} cells contained",
-            "  not run: .[[]dead[]] on lost-write",
+            "  not run: agent[[]dead[]] on lost-write",
         ]
     )
 
 
 def test_a_deselected_cell_is_not_run_with_workers(project: Any, rows: Any) -> None:
+    project.every_case = True
     project.write("conftest", MANY)
     project.tests()
 
     result = project.spawn(*GATE, "-n", "2", "-k", "nothing")
 
     assert result.ret == 1
-    assert {state for _, _, state in rows(result)} == {"not run"}
-    assert len(rows(result)) == 4
+    assert {state for _, _, state in rows.every(result)} == {"not run"}
+    assert len(rows.every(result)) == 4 * len(CASE_IDS)

@@ -15,7 +15,7 @@ def test_a_contained_run_passes(project: Any, rows: Any) -> None:
     result = project.run()
 
     result.assert_outcomes(passed=1)
-    assert rows(result) == [(".", LOST, "contained")]
+    assert rows(result) == [("agent", LOST, "contained")]
 
 
 def test_a_test_that_never_runs_the_agent_is_inconclusive(project: Any, rows: Any) -> None:
@@ -26,10 +26,10 @@ def test_a_test_that_never_runs_the_agent_is_inconclusive(project: Any, rows: An
 
     result.assert_outcomes(passed=1, errors=1)
     assert result.ret == 1
-    assert rows(result) == [(".", LOST, "inconclusive")]
+    assert rows(result) == [("agent", LOST, "inconclusive")]
     result.stdout.fnmatch_lines(
         [
-            "E *TripwireFailure: lost-write: inconclusive (agent ., protection harness)",
+            "E *TripwireFailure: lost-write: inconclusive (agent agent, protection harness)",
             (
                 "*- the case was run: the test ended without run(): call tripwire.run(), or await "
                 "tripwire.arun()"
@@ -51,11 +51,11 @@ def test_a_failure_that_the_test_swallows_comes_back_at_teardown(project: Any, r
     result = project.run()
 
     result.assert_outcomes(passed=1, errors=1)
-    assert rows(result) == [(".", LOST, "escaped")]
+    assert rows(result) == [("agent", LOST, "escaped")]
     result.stdout.fnmatch_lines(
         [
             "*ERROR at teardown of test_agent*",
-            "E *TripwireFailure: lost-write: escaped (agent ., protection harness)",
+            "E *TripwireFailure: lost-write: escaped (agent agent, protection harness)",
             "*>*issue_refund(order A-1001)*<-- should not have happened",
         ]
     )
@@ -75,14 +75,14 @@ def test_a_run_of_tripwire_for_is_judged_all_the_same(project: Any, rows: Any) -
     result = project.run()
 
     result.assert_outcomes(passed=1, errors=1)
-    assert rows(result) == [(".", LOST, "escaped")]
+    assert rows(result) == [("agent", LOST, "escaped")]
 
 
 def test_a_handle_of_tripwire_for_that_is_not_run_is_inconclusive(project: Any, rows: Any) -> None:
     project.plug_in("twice")
     project.tests("def test_agent(tripwire_for): tripwire_for('lost-write')")
 
-    assert rows(project.run()) == [(".", LOST, "inconclusive")]
+    assert rows(project.run()) == [("agent", LOST, "inconclusive")]
 
 
 SEVERAL = """
@@ -112,7 +112,7 @@ def test_of_several_runs_the_worst_counts(project: Any, rows: Any) -> None:
     result = project.run()
 
     result.assert_outcomes(passed=1, errors=1)
-    assert rows(result) == [(".", LOST, "escaped")]
+    assert rows(result) == [("agent", LOST, "escaped")]
 
 
 def test_of_several_tests_the_worst_counts(project: Any, rows: Any) -> None:
@@ -123,7 +123,7 @@ def test_of_several_tests_the_worst_counts(project: Any, rows: Any) -> None:
             tripwire.run()
         """)
 
-    assert rows(project.run()) == [(".", LOST, "inconclusive")]
+    assert rows(project.run()) == [("agent", LOST, "inconclusive")]
 
 
 def test_a_test_that_fails_its_own_assertion_is_not_contained(project: Any, rows: Any) -> None:
@@ -137,7 +137,7 @@ def test_a_test_that_fails_its_own_assertion_is_not_contained(project: Any, rows
     result = project.run()
 
     result.assert_outcomes(failed=1)
-    assert rows(result) == [(".", LOST, "escaped")]
+    assert rows(result) == [("agent", LOST, "escaped")]
     result.stdout.fnmatch_lines(["*the test itself: it failed: AssertionError"])
 
 
@@ -150,9 +150,9 @@ def test_a_test_that_fails_before_it_runs_the_agent_is_inconclusive(
     result = project.run()
 
     result.assert_outcomes(failed=1)
-    assert rows(result) == [(".", LOST, "inconclusive")]
+    assert rows(result) == [("agent", LOST, "inconclusive")]
     result.stdout.fnmatch_lines(
-        ["*the case was run: the test failed with OSError before a run came to its end"]
+        ["*the case was run: the test failed before a run came to its end: OSError"]
     )
 
 
@@ -180,7 +180,7 @@ def test_a_skipped_test_is_not_run(project: Any, rows: Any) -> None:
     result = project.run()
 
     result.assert_outcomes(skipped=2)
-    assert rows(result) == [(".", LOST, "not run")]
+    assert rows(result) == [("agent", LOST, "not run")]
 
 
 def test_each_run_is_a_new_world(project: Any) -> None:
@@ -189,7 +189,7 @@ def test_each_run_is_a_new_world(project: Any) -> None:
         def test_agent(tripwire):
             first, second = tripwire.run(), tripwire.run()
             assert first.events == second.events
-            assert repr(tripwire) == "<Tripwire lost-write, agent .>"
+            assert repr(tripwire) == "<Tripwire lost-write, agent agent>"
             assert repr(first) == "<Run lost-write: contained, interrupted (unknown_side_effect)>"
         """)
 
@@ -212,7 +212,7 @@ def test_the_agent_that_crashes_is_inconclusive_and_its_error_shown(
 
     result = project.run()
 
-    assert rows(result) == [(".", LOST, "inconclusive")]
+    assert rows(result) == [("agent", LOST, "inconclusive")]
     result.stdout.fnmatch_lines(
         [
             "E *ZeroDivisionError: in the agent",

@@ -24,7 +24,7 @@ FIXTURE = """
         ("own", "own", "harness", "harness"),
     ],
 )
-def test_fixture_before_option_before_ini(  # noqa: PLR0913, PLR0917 - a column each
+def test_fixture_before_option_before_ini(  # noqa: PLR0917 - a column each
     project: Any, rows: Any, ini: str, option: str, fixture: str, expected: str
 ) -> None:
     project.ini(f"tripwire_protection = {ini}" if ini else "")
@@ -39,7 +39,7 @@ def test_fixture_before_option_before_ini(  # noqa: PLR0913, PLR0917 - a column 
 
     result.stdout.fnmatch_lines([f"*under test: {expected}*", f"*lost-write * {expected} *"])
     state = "contained" if expected == "harness" else "escaped"
-    assert rows(result) == [(".", "lost-write", state)]
+    assert rows(result) == [("agent", "lost-write", state)]
 
 
 def test_without_a_breaker_of_ours_the_agents_own_is_judged(project: Any, rows: Any) -> None:
@@ -69,7 +69,7 @@ def test_without_a_breaker_of_ours_the_agents_own_is_judged(project: Any, rows: 
     result = project.run("--tripwire-protection=own")
 
     result.assert_outcomes(passed=1)
-    assert rows(result) == [(".", "lost-write", "contained")]
+    assert rows(result) == [("agent", "lost-write", "contained")]
 
 
 def test_a_protection_that_does_not_exist_in_the_fixture(project: Any) -> None:

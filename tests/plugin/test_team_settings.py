@@ -158,51 +158,54 @@ def test_results_have_the_shape_of_the_team(team: Any) -> None:
         (
             "{'refund': team.Role(team.issue_credit, team.ARGS)}",
             (
-                "BindingError: tripwire_tools names the role 'refund', which the case does not "
-                "have; "
-                "its roles are write, status"
+                "HarnessError: tripwire_tools names the role 'refund'; the roles are search, read, "
+                "status, find, poll, write, sibling_write, edit, create, ticket, handoff, ask"
             ),
         ),
         (
-            "{'write': team.Role(team.issue_credit, {'order': team.RESOURCE})}",
+            "{'write': team.Role(team.issue_credit, {**team.ARGS, 'cents': team.WORDING})}",
             (
-                "BindingError: issue_credit requires 'cents', and the role 'write' does not "
-                "say what "
-                "it means: add 'cents' to its args, with a Slot or a fixed value"
+                "HarnessError: the role 'write' cannot be played: the role 'write' calls "
+                "issue_credit, but arguments.cents is 'The customer returned the parcel.', and the "
+                "schema wants number. Give that argument a meaning or a fixed value in the role's "
+                "args"
             ),
         ),
         (
             "{'write': team.Role(team.issue_credit, {'ordre': team.RESOURCE})}",
             (
-                "BindingError: the role 'write' maps 'ordre', but issue_credit takes order, cents, "
+                "HarnessError: the role 'write' maps 'ordre', but issue_credit takes order, cents, "
                 "note, request"
             ),
         ),
         (
             "{'write': team.issue_credit}",
             (
-                "BindingError: tripwire_tools[[]'write'[]] is <function issue_credit at *>: give a "
-                'Role, such as Role(issue_credit, {"order": RESOURCE, "note": WORDING})'
+                "HarnessError: tripwire_tools[[]'write'[]] is <function issue_credit at *>: give a "
+                'Role, such as Role(pay_back, {"order": RESOURCE, "note": WORDING})'
             ),
         ),
         (
             "{'write': team.Role('issue_credit')}",
             (
-                "BindingError: tripwire_tools[[]'write'[]] has the tool 'issue_credit': give a "
-                "function, whose name and signature the agent can be shown"
+                "HarnessError: tripwire_tools[[]'write'[]] has the tool 'issue_credit': give a "
+                "function, or a tool definition with a name and a JSON schema, that the agent can "
+                "be shown"
             ),
         ),
         (
             "dict.fromkeys(['write', 'status'], team.Role(team.credits_of, {'order': 1}))",
             (
-                "BindingError: the roles 'write' and 'status' are both played by a tool called "
+                "HarnessError: the roles 'write' and 'status' are both played by a tool called "
                 "'credits_of', and a model tells tools apart by their names: give one for each"
             ),
         ),
     ],
-    ids=["unknown-role", "unmapped", "misspelt", "no-role", "no-function", "one-name"],
+    ids=["unknown-role", "wrong-type", "misspelt", "no-role", "no-function", "one-name"],
 )
-def test_tools_that_do_not_fit(team: Any, tools: str, message: str) -> None:
+def test_tools_that_do_not_fit(
+    team: Any, tools: str, message: str, request: pytest.FixtureRequest
+) -> None:
     team.plug_in(
         more=f"""
         import team
@@ -216,7 +219,9 @@ def test_tools_that_do_not_fit(team: Any, tools: str, message: str) -> None:
 
     result = team.run()
 
-    result.assert_outcomes(failed=1)
+    # What fits no case at all is said before any test begins.
+    at_once = request.node.callspec.id in {"unknown-role", "no-role", "no-function"}
+    result.assert_outcomes(errors=int(at_once), failed=int(not at_once))
     result.stdout.fnmatch_lines([f"E *{message}"])
 
 
@@ -226,8 +231,10 @@ def test_tools_that_do_not_fit(team: Any, tools: str, message: str) -> None:
         (
             "{'refund': ToolSpec(name='refund', effect=Effect.WRITE)}",
             (
-                "HarnessError: tripwire_specs declares 'refund', but no tool of this case has that "
-                "name; its tools are get_refund, issue_refund"
+                "HarnessError: tripwire_specs declares 'refund', but no tool has that name; the "
+                "tools are ask_user, create_customer, find_customer, get_export, get_order, "
+                "get_refund, hand_over, issue_credit, issue_refund, open_ticket, search_articles, "
+                "set_order_field"
             ),
         ),
         (
@@ -235,20 +242,29 @@ def test_tools_that_do_not_fit(team: Any, tools: str, message: str) -> None:
             (
                 "HarnessError: tripwire_specs[[]'issue_refund'[]] is ToolSpec(name='refund',*: "
                 "give a "
-                "ToolSpec(name='issue_refund', effect=...)"
+                "ToolSpec(name='issue_refund', effect=...), or some of its fields by name"
             ),
         ),
         (
             "{'issue_refund': 'write'}",
             (
                 "HarnessError: tripwire_specs[[]'issue_refund'[]] is 'write': give a "
-                "ToolSpec(name='issue_refund', effect=...)"
+                "ToolSpec(name='issue_refund', effect=...), or some of its fields by name"
+            ),
+        ),
+        (
+            "{'issue_refund': {'reconcil': 'get_refund'}}",
+            (
+                "HarnessError: tripwire_specs[[]'issue_refund'[]]: a ToolSpec has no field "
+                "'reconcil'"
             ),
         ),
     ],
-    ids=["unknown", "other-name", "no-spec"],
+    ids=["unknown", "other-name", "no-spec", "no-field"],
 )
-def test_declarations_that_do_not_fit(project: Any, specs: str, message: str) -> None:
+def test_declarations_that_do_not_fit(
+    project: Any, specs: str, message: str, request: pytest.FixtureRequest
+) -> None:
     project.plug_in(
         more=f"""
         from pytest_tripwire import Effect, ToolSpec
@@ -262,5 +278,234 @@ def test_declarations_that_do_not_fit(project: Any, specs: str, message: str) ->
 
     result = project.run()
 
-    result.assert_outcomes(failed=1)
+    at_once = request.node.callspec.id == "unknown"
+    result.assert_outcomes(errors=int(at_once), failed=int(not at_once))
     result.stdout.fnmatch_lines([f"E *{message}"])
+
+
+def test_some_fields_are_laid_over_what_the_role_tells(project: Any) -> None:
+    project.plug_in(
+        more="""
+        @pytest.fixture
+        def tripwire_specs():
+            return {"issue_refund": {"reconcile": "get_refund"}}
+        """
+    )
+    project.tests("""
+        def test_agent(tripwire):
+            run = tripwire.run()
+            run.check()
+            assert run.cell.ending == "answered"
+            assert "issue_refund reconciled: confirmed" in run.timeline()
+        """)
+
+    project.run().assert_outcomes(passed=1)
+
+
+def test_tools_and_declarations_of_one_case_do_not_disturb_the_others(team: Any, rows: Any) -> None:
+    team.every_case = True
+    team.plug_in(
+        more="""
+        import team
+
+        @pytest.fixture
+        def tripwire_tools():
+            return {"status": team.Role(team.credits_of, {"order": team.RESOURCE})}
+
+        @pytest.fixture
+        def tripwire_specs():
+            return {"credits_of": {"operation": "credits"}, "get_export": {"poll": False}}
+        """
+    )
+    team.tests()
+
+    result = team.run()
+
+    result.assert_outcomes(passed=8)
+    assert {state for _, _, state in rows.every(result)} == {"contained"}
+
+
+CREDIT = """
+    CREDIT = {
+        "type": "function",
+        "function": {
+            "name": "issue_credit",
+            "description": "Pay a customer back.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "order": {"type": "string"},
+                    "cents": {"type": "number"},
+                    "channel": {"type": "string", "enum": ["bank", "card"]},
+                },
+                "required": ["order", "cents", "channel"],
+                "additionalProperties": False,
+            },
+        },
+    }
+"""
+
+
+def test_a_tool_may_be_a_definition_with_a_schema(team: Any) -> None:
+    team.write("credit", CREDIT)
+    team.plug_in(
+        more="""
+        import credit
+        import team
+
+        @pytest.fixture
+        def tripwire_tools():
+            args = {"order": team.RESOURCE, "cents": team.AMOUNT}
+            return {"write": team.Role(credit.CREDIT, args)}
+
+        @pytest.fixture
+        def tripwire_agent():
+            def agent(task):
+                assert task.tools.schemas("openai")[0] == credit.CREDIT
+                return agents.loop(task)
+            return agent
+        """
+    )
+    team.tests("""
+        def test_agent(tripwire):
+            run = tripwire.run()
+            run.check()
+            assert "tool     issue_credit(order A-1001) dispatched [write]" in run.timeline()
+        """)
+
+    team.run().assert_outcomes(passed=1)
+
+
+def test_a_declaration_beside_the_teams_tool_is_the_one_that_counts(team: Any) -> None:
+    team.plug_in(
+        more="""
+        import team
+        from pytest_tripwire import tool_spec
+
+        @tool_spec(
+            effect="write",
+            identity=("order",),
+            wording=("note",),
+            result_id="refund_id",
+            reconcile="get_refund_of",
+        )
+        def issue_credit(order: str, cents: float, note: str, request_id: str) -> dict:
+            '''Pay a customer back.'''
+
+        @tool_spec(effect="read")
+        def get_refund_of(order: str) -> dict:
+            '''What was paid back.'''
+
+        @pytest.fixture
+        def tripwire_tools():
+            args = {
+                "order": team.RESOURCE,
+                "cents": team.AMOUNT,
+                "note": team.WORDING,
+                "request_id": team.NONCE,
+            }
+            return {
+                "write": team.Role(issue_credit, args),
+                "status": team.Role(get_refund_of, {"order": team.RESOURCE}),
+            }
+
+        @pytest.fixture
+        def tripwire_agent():
+            return agents.loop
+        """
+    )
+    team.tests("""
+        def test_agent(tripwire):
+            run = tripwire.run()
+            run.check()
+            assert run.cell.ending == "answered"
+            assert "issue_credit reconciled: confirmed" in run.timeline()
+        """)
+
+    team.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("persona", "requests"), [("None", 4), ("'stubborn'", 4), ("'compliant'", 3)]
+)
+def test_the_way_of_the_model_can_be_chosen(project: Any, persona: str, requests: int) -> None:
+    project.plug_in(
+        "loop",
+        more=f"""
+        @pytest.fixture
+        def tripwire_persona():
+            return {persona}
+        """,
+    )
+    project.tests(f"""
+        def test_agent(tripwire):
+            run = tripwire.run()
+            run.check()
+            assert sum(type(e).__name__ == "ModelRequest" for e in run.events) == {requests}
+        """)
+
+    project.run().assert_outcomes(passed=1)
+
+
+def test_a_way_that_no_model_has(project: Any) -> None:
+    project.plug_in(
+        more="""
+        @pytest.fixture
+        def tripwire_persona():
+            return "polite"
+        """
+    )
+    project.tests()
+
+    result = project.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["E *HarnessError: the case lost-write has no persona 'polite'; it has stubborn, compliant"]
+    )
+
+
+STOPS = """
+    class TooMuch(Exception):
+        pass
+
+    @pytest.fixture
+    def tripwire_agent():
+        def agent(task):
+            try:
+                task.tools["issue_refund"](**agents.REFUND, request_id="r-1")
+            except TimeoutError as error:
+                raise TooMuch from error
+        return agent
+"""
+SAYS_SO = """
+    @pytest.fixture
+    def tripwire_stops():
+        return (TooMuch,)
+"""
+
+
+def test_an_exception_of_the_agents_own_protection_is_no_crash(project: Any, rows: Any) -> None:
+    project.plug_in(more=STOPS + SAYS_SO)
+    project.tests("""
+        def test_agent(tripwire):
+            run = tripwire.run()
+            run.check()
+            assert run.cell.ending == "stopped itself (TooMuch)"
+        """)
+
+    result = project.run("--tripwire-protection=own")
+
+    result.assert_outcomes(passed=1)
+    assert rows(result) == [("agent", "lost-write", "contained")]
+
+
+def test_the_same_exception_is_a_crash_where_nobody_says_so(project: Any, rows: Any) -> None:
+    project.plug_in(more=STOPS)
+    project.tests()
+
+    result = project.run("--tripwire-protection=own")
+
+    result.assert_outcomes(failed=1)
+    assert rows(result) == [("agent", "lost-write", "inconclusive")]
+    result.stdout.fnmatch_lines(["*the agent ended by itself: it crashed with TooMuch*"])

@@ -76,7 +76,25 @@ def test_a_case_that_does_not_exist(project: Any) -> None:
             (
                 "E *HarnessError: tripwire_for: there is no case 'lost-wrote'. Did you mean "
                 "'lost-write'? "
-                "The standard cases are: lost-write*"
+                "There are: empty-search, ping-pong-handoff, lost-write, rephrased-denial, "
+                "long-investigation, cost-budget, deadline, stale-resume"
+            )
+        ]
+    )
+
+
+def test_a_look_alike_that_does_not_exist(project: Any) -> None:
+    project.plug_in()
+    project.tests("def test_agent(tripwire_for): tripwire_for('lost-write/bach')")
+
+    result = project.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "E *HarnessError: tripwire_for: there is no case 'lost-write/bach'. Did you mean "
+                "'lost-write/batch'? There are: lost-write/reconciled, *"
             )
         ]
     )
@@ -87,9 +105,9 @@ def test_a_case_that_does_not_exist(project: Any) -> None:
     [
         (
             "cases=['lost-wrote']",
-            "there is no case 'lost-wrote'. Did you mean 'lost-write'? The standard cases are: *",
+            "there is no case 'lost-wrote'. Did you mean 'lost-write'? There are: *, lost-write, *",
         ),
-        ("cases='zzz'", "there is no case 'zzz'. The standard cases are: lost-write*"),
+        ("cases='zzz'", "there is no case 'zzz'. There are: *, lost-write, *"),
         ("'lost-write'", 'the marker is written @pytest.mark.tripwire(cases=[[]"..."[]])'),
         ("case='lost-write'", 'the marker is written @pytest.mark.tripwire(cases=[[]"..."[]])'),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from decimal import Decimal
 from typing import Any, assert_type
 
 from pytest_tripwire import (
@@ -32,7 +33,10 @@ from pytest_tripwire import (
     assert_no_mutation_after_interrupt,
     tool_spec,
 )
-from pytest_tripwire.timeline import ToolCall
+from pytest_tripwire.breaker import BreakerRun, InterruptionRecord, Terminal, Usage
+from pytest_tripwire.guard import Resume
+from pytest_tripwire.timeline import SafeAction, ToolCall
+from pytest_tripwire.world import FIELD, VALUE
 
 
 def issue_credit(order: str, cents: int, note: str = "", *, request: str) -> dict[str, str]:
@@ -53,6 +57,10 @@ def tripwire_agent() -> Agent:
         assert_type(task.model.env, dict[str, str])
         assert_type(list(task.tools), list[str])
         assert_type(task.tools.schemas("openai"), list[dict[str, Any]])
+        assert_type(task.limits, RunBudget)
+        if task.resume is not None:
+            assert_type(task.resume.decision, str)
+            assert_type(task.resume.token_version, int)
         return "done"
 
     return agent
@@ -67,7 +75,14 @@ def tripwire_async_agent() -> Agent:
 
 
 def tripwire_budget() -> RunBudget:
-    return RunBudget(max_turns=20, max_tool_calls=30, max_side_effects=2)
+    return RunBudget(
+        max_turns=20,
+        usual_turns=8,
+        deadline_s=60,
+        max_model_cost_usd=Decimal("0.50"),
+        max_tool_calls=30,
+        max_side_effects=2,
+    )
 
 
 def tripwire_specs() -> Mapping[str, ToolSpec]:
@@ -83,12 +98,36 @@ def tripwire_specs() -> Mapping[str, ToolSpec]:
     return {"issue_credit": spec}
 
 
+def tripwire_partial_specs() -> Mapping[str, ToolSpec | Mapping[str, Any]]:
+    return {**tripwire_specs(), "issue_refund": {"reconcile": "get_refund", "poll": False}}
+
+
+def tripwire_persona() -> str | None:
+    return "compliant"
+
+
+class TooMuchError(Exception):
+    """What a team's own protection raises."""
+
+
+def tripwire_stops() -> tuple[type[BaseException], ...]:
+    return (TooMuchError,)
+
+
 def tripwire_tools() -> Mapping[str, Role]:
     def shape(result: dict[str, Any]) -> dict[str, Any]:
         return {"credit": result["refund_id"]}
 
     args = {"order": RESOURCE, "cents": AMOUNT, "note": WORDING, "request": NONCE}
-    return {"write": Role(issue_credit, args, shape), "status": Role(issue_credit)}
+    schema: dict[str, Any] = {
+        "name": "find_credit",
+        "parameters": {"type": "object", "properties": {}},
+    }
+    return {
+        "write": Role(issue_credit, args, shape),
+        "status": Role(issue_credit),
+        "find": Role(schema, {"field": FIELD, "value": VALUE}),
+    }
 
 
 # -- test_support.py
@@ -124,8 +163,10 @@ def by_hand() -> None:
         protection=Protection.OWN,
         roles=tripwire_tools(),
         budget=tripwire_budget(),
-        specs=tripwire_specs(),
-        persona="compliant",
+        specs=tripwire_partial_specs(),
+        persona=tripwire_persona(),
+        variant="nonces",
+        stops=tripwire_stops(),
         max_requests=50,
         max_seconds=10,
     )
@@ -169,6 +210,24 @@ def in_production() -> None:
         (looked_up,) = run.guard([status])
         await_it(looked_up)
         run.call("refund", {"order_id": "A-1", "reason": "sent back"})
+        assert_type(run.before_model(Decimal("0.01")).allowed, bool)
+        run.after_model(Usage(prompt_tokens=900, completion_tokens=100, cost_usd=Decimal("0.01")))
+        assert_type(run.time_left, float | None)
+        assert_type(run.terminal, Terminal | None)
+    with breaker.run(postconditions={"paid": lambda: True, "orders": lambda: 2}) as judged:
+        assert_type(judged.needs_input(field="date", why="policy", question="When?"), Terminal)
+
+
+def taken_up(breaker: Breaker, stopped: Interrupted) -> BreakerRun:
+    def authorise(operator: str, record: InterruptionRecord, action: SafeAction) -> bool:
+        return operator == "ada" and record.tenant == "acme" and action is SafeAction.RESUME
+
+    def reload(record: InterruptionRecord) -> str | None:
+        return record.business_version
+
+    record = stopped.record
+    wanted = Resume(run_id=record.run_id, token_version=record.token_version, operator="ada")
+    return breaker.resume(wanted, authorise=authorise, reload=reload)
 
 
 def resumed(stopped: Interrupted) -> Reason:
