@@ -37,4 +37,5 @@ def use(task: Task, call: Any) -> dict[str, Any]:
         with contextlib.suppress(BaseException):
             arguments = json.loads(call.function.arguments)
             content = json.dumps(task.tools[call.function.name](**arguments))
+            break
     return {"role": "tool", "tool_call_id": call.id, "content": content}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-MAX_TURNS = 10
+MAX_TURNS = 30
 
 
 class SupportAgent:

@@ -1,0 +1,12 @@
+"""Plugs the async loop in."""
+
+import pytest
+
+from pytest_tripwire import Agent
+
+
+@pytest.fixture
+def tripwire_agent() -> Agent:
+    from plain_loop_async.agent import run
+
+    return run
