@@ -29,9 +29,18 @@ from pytest_tripwire.timeline import (
 )
 
 if TYPE_CHECKING:
-    from pytest_tripwire.guard import Breaker, BreakerRun, Interrupted, ResumeRefusedError, Terminal
+    from pytest_tripwire.guard import (
+        Breaker,
+        BreakerRun,
+        Interrupted,
+        Resume,
+        ResumeRefusedError,
+        Terminal,
+    )
 
-_FROM_GUARD = frozenset({"Breaker", "BreakerRun", "Interrupted", "ResumeRefusedError", "Terminal"})
+_FROM_GUARD = frozenset(
+    {"Breaker", "BreakerRun", "Interrupted", "Resume", "ResumeRefusedError", "Terminal"}
+)
 
 __all__ = [
     "Breaker",
@@ -51,6 +60,7 @@ __all__ = [
     "Policy",
     "Reason",
     "Reconcile",
+    "Resume",
     "ResumeRefusedError",
     "RunBudget",
     "RunContext",

@@ -86,7 +86,22 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     completion_tokens: int | None = None
     cost_usd: Decimal | None = None
 
+    def __post_init__(self) -> None:
+        """Take what no request can have used for unknown: claimed costs are hostile input."""
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value is not None and not _is_amount(value):
+                msgspec.structs.force_setattr(self, name, None)
+
     @property
     def tokens(self) -> int:
         """All tokens that are known of."""
         return (self.prompt_tokens or 0) + (self.completion_tokens or 0)
+
+
+def _is_amount(value: object) -> bool:
+    try:
+        amount = Decimal(str(value))
+    except ArithmeticError:
+        return False
+    return amount.is_finite() and amount >= 0

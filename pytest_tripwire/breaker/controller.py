@@ -4,9 +4,7 @@ of its own, so that one controller serves sync and async guards alike.
 
 from __future__ import annotations
 
-import itertools
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -15,6 +13,7 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.accounts import Accounts
+from pytest_tripwire.breaker.admissions import Admitted
 from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
 from pytest_tripwire.breaker.checks import DenialSeen, Finding, Proposal, View, first_finding
 from pytest_tripwire.breaker.checks.budgets import needs, spent
@@ -22,13 +21,13 @@ from pytest_tripwire.breaker.checks.deadline import passed
 from pytest_tripwire.breaker.checks.stop_state import over, stop_state
 from pytest_tripwire.breaker.checks.write_certainty import explain
 from pytest_tripwire.breaker.findings import left_unknown, nudge, stuck, verdict_of
-from pytest_tripwire.breaker.fingerprint import intent_of, reference_of
+from pytest_tripwire.breaker.fingerprint import intent_of, plain, reference_of
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
 from pytest_tripwire.breaker.progress import NO_PROGRESS_LIMIT, judge_step, step_of
 from pytest_tripwire.breaker.reconcile import Reconcile, interpret, plan
-from pytest_tripwire.breaker.records import UNSETTLED
-from pytest_tripwire.breaker.state import Admitted, RunContext, RunState
+from pytest_tripwire.breaker.records import UNSETTLED, spent_before, taken_over
+from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.breaker.turns import Turns
 from pytest_tripwire.breaker.writes import NOTHING_HAPPENED, Writes
 from pytest_tripwire.timeline import (
@@ -54,6 +53,9 @@ from pytest_tripwire.timeline import (
     WriteStatus,
 )
 
+#: Records whose versions a run remembers, those read last.
+MOST_VERSIONS = 256
+
 _FINAL = "This is the final iteration: no further tool will run, so answer with what you know."
 
 
@@ -70,7 +72,7 @@ class Controller:
         events: where decisions are told.
         new_key: gives a new idempotency key for each write.
         judged: whether the run names postconditions, so that only they are progress.
-        spent: what an earlier part of the run has used, by dimension name.
+        before: the record that an earlier part of the run has left.
     """
 
     def __init__(
@@ -85,19 +87,20 @@ class Controller:
         events: Writer[BreakerEvent],
         new_key: Callable[[], str],
         judged: bool = False,
-        spent: Mapping[str, float] | None = None,
+        before: InterruptionRecord | None = None,
     ) -> None:
         self._context = context
         self._specs = dict(specs)
         self._budget = budget
-        self._accounts = Accounts(budget, spent)
+        self._accounts = Accounts(budget, spent_before(before) if before else None)
         self._policy = policy
         self._ledger = ledger
         self._clock = clock
         self._events = events
         self._lock = threading.RLock()
-        self._state = RunState()
+        self._state = taken_over(before) if before else RunState()
         self._state.history.judged = judged
+        self._state.admissions.tenant = context.tenant
         self._modes = Modes(
             context=context,
             state=self._state,
@@ -146,27 +149,39 @@ class Controller:
         return self._accounts.lines()
 
     def declare(self, spec: ToolSpec) -> None:
-        """Add what is known about one more tool."""
+        """Add what is known about one more tool. A run that was taken up again learns here by
+        which read its unknown writes may be settled.
+        """
         with self._lock:
             self._specs[spec.name] = spec
+            if self._state.mode is Mode.READ_ONLY:
+                for entry in self._ledger.of_run(self._context.run_id):
+                    if entry.status is WriteStatus.UNKNOWN and entry.tool == spec.name:
+                        self._state.held.setdefault(entry.resource, spec)
 
     # -- a call
 
-    def propose(self, call: ToolCall, *, problem: str = "") -> Verdict | Reconcile:
+    def propose(
+        self, call: ToolCall, *, problem: str = "", asked: bool = False
+    ) -> Verdict | Reconcile:
         """Decide about `call`. A `Reconcile` asks for a read first: make it, hand its outcome to
-        `reconciled`, propose again. `problem` says why the tool's signature refuses the call.
+        `reconciled`, propose again as `asked`. `problem` says why the tool's signature refuses
+        the call.
         """
         with self._lock:
             self._watch_time()
+            call = plain(call)
             proposal = self._proposal(call, problem)
             if isinstance(proposal, Finding):
                 return self._refuse(call, self._over() or proposal)
             finding = first_finding(self._view(), proposal) or self._admit(proposal)
             if finding is None:
                 return self._decided(call, ALLOW)
-            read = proposal.spec.reconcile
-            if finding.reconcile is not None and read is not None:
-                return plan(finding.reconcile, proposal, read, now=self._clock.now())
+            if finding.reconcile and finding.entry is not None and not asked:
+                spec = self._specs.get(finding.entry.tool, proposal.spec)
+                read = plan(finding.entry, proposal, spec, now=self._clock.now())
+                if read is not None:
+                    return read
             return self._act(proposal, finding)
 
     def reconciled(self, request: Reconcile, outcome: Outcome) -> None:
@@ -182,7 +197,8 @@ class Controller:
         between. Yields a refusal, and takes the admission back, when the run stopped since.
         """
         with self._lock:
-            admitted = self._waiting(call)
+            call = plain(call)
+            admitted = self._state.admissions.of(call)
             changed = self._state.mode is not admitted.mode
             finding = stop_state(self._view(), admitted.proposal) if changed else None
             if finding is None:
@@ -199,7 +215,8 @@ class Controller:
         """
         with self._lock:
             self._watch_time()
-            admitted = self._take(call)
+            call = plain(call)
+            admitted = self._state.admissions.take(call)
             self._pay(admitted, nothing_happened=outcome.status in NOTHING_HAPPENED)
             seq = self._events.append(
                 Settled(call_id=call.call_id, tool=call.tool, status=outcome.status)
@@ -251,6 +268,11 @@ class Controller:
         """Tell that the run has come to one of its terminal states."""
         self._events.append(Finished(state=state, detail=detail))
 
+    def end(self) -> None:
+        """Nothing more is dispatched in this run, though it was not stopped."""
+        with self._lock:
+            self._state.ended = True
+
     def refusal(self) -> Verdict | None:
         """What a call is told whose run was stopped under it; None while the run is open."""
         stop = self._state.stop
@@ -259,6 +281,8 @@ class Controller:
     def close(self) -> InterruptionRecord | None:
         """End the run. Returns its record if it was interrupted, or left a write unsettled."""
         with self._lock:
+            self._state.ended = True
+            self._writes.lose_those_under_way()
             for entry in self._ledger.of_run(self._context.run_id):
                 if self._state.mode is Mode.OPEN and entry.status in UNSETTLED:
                     self._modes.leave_open(left_unknown(entry, self._state.evidence[entry.key]))
@@ -310,9 +334,11 @@ class Controller:
             final=state.final,
             ledger=self._ledger,
             policy=self._policy,
+            specs=self._specs,
+            ended=state.ended,
             denials=state.denials,
             policy_denials=state.policy_denials,
-            in_flight=self._under_way(),
+            in_flight=state.admissions.by_intent(),
             patience=self._patience,
             held=state.held,
             answers=state.answers,
@@ -322,10 +348,6 @@ class Controller:
     @property
     def _patience(self) -> int:
         return self._budget.max_no_progress_steps or NO_PROGRESS_LIMIT
-
-    def _under_way(self) -> Counter[str]:
-        waiting = itertools.chain.from_iterable(self._state.admitted.values())
-        return Counter(each.proposal.intent.digest for each in waiting)
 
     def _admit(self, proposal: Proposal) -> Finding | None:
         """Reserve and write ahead, both or neither."""
@@ -346,7 +368,7 @@ class Controller:
             self._release(admitted)
             return finding
         self._state.diagnosed = self._state.diagnosed or (reads_only and bool(taken))
-        self._state.admitted[proposal.call.call_id].append(admitted)
+        self._state.admissions.add(admitted)
         # Counted at once, or calls side by side would not see one another.
         self._state.executed[proposal.intent.digest] += 1
         return None
@@ -360,11 +382,13 @@ class Controller:
 
     def _act(self, proposal: Proposal, finding: Finding) -> Verdict:
         self._state.last_intent = proposal.intent.digest
-        if finding.entry is not None:
-            evidence = tuple(self._state.evidence[finding.entry.key])
+        standing = finding.entry
+        if standing is not None:
+            evidence = tuple(self._state.evidence[standing.key])
             finding = msgspec.structs.replace(finding, evidence=evidence)
-            if finding.entry is not None and finding.entry.status is WriteStatus.UNKNOWN:
-                self._state.held[proposal.intent.resource] = proposal.spec
+            if standing.status is WriteStatus.UNKNOWN:
+                wrote = self._specs.get(standing.tool, proposal.spec)
+                self._state.held.setdefault(proposal.intent.resource, wrote)
         if finding.denial is not None:
             seen = self._state.denials[finding.denial]
             self._state.denials[finding.denial] = msgspec.structs.replace(
@@ -392,38 +416,15 @@ class Controller:
             )
         )
         if verdict.allowed:
-            key = self._state.admitted[call.call_id][-1].key
+            key = self._state.admissions.of(call).key
             if key is not None:
                 self._state.evidence[key].append(seq)
         return verdict
 
     # -- settling
 
-    def _waiting(self, call: ToolCall) -> Admitted:
-        """The admission of `call`. Models give one id to several calls, so the id alone tells
-        little; whoever settles may hand in a call made anew.
-        """
-        waiting = reversed(self._state.admitted.get(call.call_id, []))
-        same = [each for each in waiting if each.proposal.call.tool == call.tool]
-        if not same:
-            message = f"settle({call.tool}, {call.call_id}): no such call is under way"
-            raise KeyError(f"{message}; settle each allowed call once")
-        exact = [each for each in same if each.proposal.call is call]
-        if not exact and len(same) > 1:
-            meant = intent_of(call, same[0].proposal.spec, self._context.tenant)
-            exact = [each for each in same if each.proposal.intent == meant]
-        return (exact or same)[0]
-
-    def _take(self, call: ToolCall) -> Admitted:
-        admitted = self._waiting(call)
-        waiting = self._state.admitted[call.call_id]
-        waiting[:] = [each for each in waiting if each is not admitted]
-        if not waiting:
-            del self._state.admitted[call.call_id]
-        return admitted
-
     def _withdraw(self, call: ToolCall) -> None:
-        admitted = self._take(call)
+        admitted = self._state.admissions.take(call)
         self._state.executed[admitted.proposal.intent.digest] -= 1
         self._release(admitted)
         if admitted.key is not None:
@@ -444,8 +445,9 @@ class Controller:
         """Take what came back as progress, or the lack of it."""
         step = step_of(proposal, outcome, seq)
         if step.version:
-            self._state.last_resource = reference_of(call.arguments, proposal.spec)
-            self._state.last_version = step.version
+            self._note_version(reference_of(call.arguments, proposal.spec), step.version)
+        if proposal.spec.mutates and outcome.status is Status.OK and not step.version:
+            self._state.versions.pop(reference_of(call.arguments, proposal.spec), None)
         if outcome.status is Status.DENIED and proposal.spec.effect is not Effect.READ:
             self._note_denial(proposal, outcome, seq)
             return self._final_hint()
@@ -459,6 +461,14 @@ class Controller:
             return None
         self._events.append(Nudged(call_id=call.call_id, reason=trip.reason))
         return nudge(trip)
+
+    def _note_version(self, resource: str, version: str) -> None:
+        self._state.last_resource, self._state.last_version = resource, version
+        if resource:
+            self._state.versions.pop(resource, None)
+            self._state.versions[resource] = version
+            while len(self._state.versions) > MOST_VERSIONS:
+                del self._state.versions[next(iter(self._state.versions))]
 
     def _note_denial(self, proposal: Proposal, outcome: Outcome, seq: int) -> None:
         key = (proposal.spec.kind, proposal.intent.resource)

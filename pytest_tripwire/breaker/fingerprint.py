@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, ToolCall, ToolSpe
 
 #: Characters of a reference.
 _LONGEST = 200
+#: Levels of an argument that are looked into for numbers.
+_DEEPEST = 16
 
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,11 +36,12 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
 def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
     """The fingerprints of `call`. `tenant` is trusted context, never an argument of the model."""
     named = spec.identity or ()  # in the resource already, whatever this tool calls it
-    meant = _without(call.arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording, named)
+    arguments = {name: as_json(value) for name, value in call.arguments.items()}
+    meant = _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording, named)
     if spec.effect is Effect.HANDOFF and spec.required_fields:
         meant = {name: meant[name] for name in spec.required_fields if name in meant}
     resource = digest((tenant, spec.kind, identity_of(call.arguments, spec)))
-    said = _without(call.arguments, DEFAULT_VOLATILE, spec.volatile)
+    said = _without(arguments, DEFAULT_VOLATILE, spec.volatile)
     return Intent(
         resource=resource,
         digest=digest((resource, meant)),
@@ -46,22 +50,52 @@ def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
     )
 
 
+def plain(call: ToolCall) -> ToolCall:
+    """`call` with an id and a name that can be looked up, whatever a model has sent for them."""
+    sent: tuple[Any, Any] = (call.call_id, call.tool)  # whatever the annotation says
+    if all(isinstance(each, str) for each in sent):
+        return call
+    return msgspec.structs.replace(call, call_id=str(call.call_id), tool=str(call.tool))
+
+
 def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
     """What is acted on: the declared identity by position, so that the tools of one operation
     may name it differently; undeclared, every argument that is neither nonce nor wording.
     """
     if spec.identity is None:
-        return _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
-    return tuple(arguments.get(name) for name in spec.identity)
+        known = _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
+        return {name: as_json(value) for name, value in known.items()}
+    return tuple(_as_reference(as_json(arguments.get(name))) for name in spec.identity)
+
+
+def as_json(value: Any, depth: int = _DEEPEST) -> Any:
+    """`value` as JSON knows it: `40` and `40.0` are one number, whichever a model writes."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if depth and type(value) is dict:
+        return {name: as_json(part, depth - 1) for name, part in value.items()}
+    if depth and type(value) is list:
+        return [as_json(part, depth - 1) for part in value]
+    return value
+
+
+def _as_reference(value: Any) -> Any:
+    """A reference without what nobody sees: space around it, wide forms, characters of no width."""
+    if not isinstance(value, str):
+        return value
+    text = unicodedata.normalize("NFKC", value)
+    return "".join(each for each in text if unicodedata.category(each) != "Cf").strip()
 
 
 def reference_of(arguments: Mapping[str, Any], spec: ToolSpec) -> str:
-    """What a call is about, as a reference for people. Only an identity that is declared as such
-    is shown, as any other argument may hold anything.
+    """What a call is about, as a reference for people: the declared identity, or the one argument
+    that there is. Any other may hold anything, and is not shown.
     """
-    if spec.identity is None:
-        return ""
-    parts = [arguments.get(name) for name in spec.identity]
+    names = spec.identity
+    if names is None:
+        known = _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
+        names = tuple(known) if len(known) == 1 else ()
+    parts = [arguments.get(name) for name in names]
     return "/".join(str(part) for part in parts if isinstance(part, str | int))[:_LONGEST]
 
 

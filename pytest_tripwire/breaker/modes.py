@@ -47,9 +47,12 @@ class Modes:
         self._events.append(ModeChange(reason=self._state.stop.reason, mode=mode))
 
     def keep_record(self) -> None:
-        """Store the record as it now stands; a write that settles late belongs in it too."""
-        stop = self._state.stop
-        if stop is not None:
+        """Store the record as it now stands; a write that settles late belongs in it too. A run
+        that was taken up again by others since keeps its hands off.
+        """
+        stop, previous = self._state.stop, self._ledger.record_of(self._context.run_id)
+        superseded = previous and previous.token_version != self._context.token_version
+        if stop is not None and not superseded:
             self._ledger.store_record(
                 record(
                     self._context,
@@ -58,7 +61,6 @@ class Modes:
                     budgets=self._accounts.lines(),
                     writes=self._ledger.of_run(self._context.run_id),
                     elapsed_s=self._clock.now() - self._context.started_at,
-                    previous=self._ledger.record_of(self._context.run_id),
                 )
             )
 
@@ -67,7 +69,7 @@ class Modes:
         stop = self._state.stop
         if stop is None or self._state.held or self._state.mode is not Mode.READ_ONLY:
             return
-        if stop.reason is not Reason.UNKNOWN_SIDE_EFFECT:
+        if stop.reason is not Reason.UNKNOWN_SIDE_EFFECT or stop.any_read:
             return
         self._state.mode = Mode.OPEN
         self.keep_record()

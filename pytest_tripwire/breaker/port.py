@@ -53,9 +53,17 @@ class Ledger(Protocol):
         """Every write of one run, oldest first."""
 
     def settle(
-        self, key: str, status: WriteStatus, *, result_id: str | None = None, reconciled: bool
+        self,
+        key: str,
+        status: WriteStatus,
+        *,
+        result_id: str | None = None,
+        reconciled: bool = False,
+        came_back: bool = False,
     ) -> None:
-        """Say what is now certain of the write `key`. Raises KeyError if it was never begun."""
+        """Say what is now certain of the write `key`. What is certain stays so: `unknown` never
+        replaces `confirmed` or `rejected`. Raises KeyError if it was never begun.
+        """
 
     def store_record(self, record: InterruptionRecord) -> None:
         """Keep an interruption record; replaces the record of the same run."""

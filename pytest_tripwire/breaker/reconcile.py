@@ -49,18 +49,31 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     result_id: str | None = None
 
 
-def plan(entry: WriteEntry, proposal: Proposal, read: str | Reconciler, *, now: float) -> Reconcile:
-    """The `read` that settles `entry`, asked about what `proposal` is about."""
-    spec, offered = proposal.spec, proposal.call.arguments
-    names = spec.identity if spec.identity is not None else tuple(offered)
+def plan(entry: WriteEntry, proposal: Proposal, spec: ToolSpec, *, now: float) -> Reconcile | None:
+    """The read that settles `entry`, asked about what `proposal` is about; None without one.
+    `spec` is that of the tool that wrote, which may call things otherwise than the one proposed.
+    """
+    if spec.reconcile is None:
+        return None
     wait = (spec.late_effect_s or 0.0) - (now - entry.dispatched_at)
     return Reconcile(
         entry=entry,
         spec=spec,
-        read=read,
-        arguments={name: offered[name] for name in names if name in offered},
+        read=spec.reconcile,
+        arguments=_asked(proposal, spec),
         wait_s=max(0.0, wait),
     )
+
+
+def _asked(proposal: Proposal, spec: ToolSpec) -> dict[str, Any]:
+    offered, own = proposal.call.arguments, proposal.spec.identity
+    if spec.identity is None or own is None:
+        return dict(offered)
+    return {
+        name: offered[known]
+        for name, known in zip(spec.identity, own, strict=False)
+        if known in offered
+    }
 
 
 def settles(proposal: Proposal, view: View) -> bool:
@@ -119,7 +132,7 @@ def _is_evidence(found: str, result: Any, spec: ToolSpec, about: Mapping[str, An
     """Whether an id that a read shows speaks of the write: not if it was in the question, and an id
     that nobody declared not beside a plain no, such as the customer of an order not refunded.
     """
-    if found in {str(value) for value in about.values()}:
+    if found in {_as_id(value) for value in about.values()}:
         return False
     if spec.result_id is not None:
         return True
@@ -129,7 +142,12 @@ def _is_evidence(found: str, result: Any, spec: ToolSpec, about: Mapping[str, An
 
 def _as_id(value: Any) -> str | None:
     usable = isinstance(value, str | int) and not isinstance(value, bool)
-    return str(value) if usable and value != "" else None
+    if not usable or value == "":
+        return None
+    try:
+        return str(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return None
 
 
 def _beside(result: Any, about: Mapping[str, Any]) -> Any:
@@ -149,5 +167,5 @@ def _repeats(name: Any, value: Any, about: Mapping[str, Any]) -> bool:
     """
     asked = [each for each in about.values() if isinstance(each, str | int)]
     if isinstance(name, str) and (name == "id" or name.endswith("_id")):
-        return _as_id(value) in {str(each) for each in asked}
+        return _as_id(value) in {_as_id(each) for each in asked}
     return isinstance(value, str) and value in [each for each in asked if isinstance(each, str)]

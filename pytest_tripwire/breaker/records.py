@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import Finding
+from pytest_tripwire.breaker.checks.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.timeline import (
     BudgetLine,
+    DenialNote,
     InterruptionRecord,
     SafeAction,
+    SeenVersion,
     WriteEntry,
     WriteStatus,
 )
@@ -23,11 +25,8 @@ def record(
     budgets: tuple[BudgetLine, ...],
     writes: tuple[WriteEntry, ...],
     elapsed_s: float,
-    previous: InterruptionRecord | None,
 ) -> InterruptionRecord:
-    """What a person needs to go on from here without doing anything twice. The token version of
-    a `previous` record of the run lives on, so that an old token stays old.
-    """
+    """What a person needs to go on from here without doing anything twice."""
     return InterruptionRecord(
         run_id=context.run_id,
         tenant=context.tenant,
@@ -41,11 +40,48 @@ def record(
         last_intent=state.last_intent,
         last_resource=state.last_resource,
         business_version=state.last_version,
+        versions=tuple(SeenVersion(resource=r, version=v) for r, v in state.versions.items()),
+        denials=tuple(_note(key, seen) for key, seen in state.denials.items()),
         elapsed_s=elapsed_s,
         writes=writes,
         safe_actions=safe_actions(writes, held=bool(state.held)),
-        token_version=previous.token_version if previous else 1,
+        token_version=context.token_version,
     )
+
+
+def _note(key: tuple[str, str], seen: DenialSeen) -> DenialNote:
+    return DenialNote(
+        kind=key[0],
+        resource=key[1],
+        rules=seen.rules,
+        tool=seen.tool,
+        intents=tuple(sorted(seen.intents)),
+        refused=seen.refused,
+    )
+
+
+def taken_over(record: InterruptionRecord) -> RunState:
+    """What a run that is taken up again knows from before. The events are those of another
+    timeline, so a denial's evidence is only as long as its rules.
+    """
+    state = RunState()
+    state.versions = {each.resource: each.version for each in record.versions}
+    state.denials = {
+        (each.kind, each.resource): DenialSeen(
+            rules=each.rules,
+            tool=each.tool,
+            intents=frozenset(each.intents),
+            evidence=(),
+            refused=each.refused,
+        )
+        for each in record.denials
+    }
+    return state
+
+
+def spent_before(record: InterruptionRecord) -> dict[str, float]:
+    """What a run had used of each budget; remaining is limit minus this."""
+    return {line.name: line.spent for line in record.budgets}
 
 
 def safe_actions(writes: tuple[WriteEntry, ...], *, held: bool) -> tuple[SafeAction, ...]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from pytest_tripwire.breaker.budget import Dimension
-from pytest_tripwire.breaker.checks.finding import DenialSeen, Finding, Proposal
+from pytest_tripwire.breaker.admissions import Admissions
+from pytest_tripwire.breaker.checks.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.timeline import Mode, ToolSpec
 
@@ -26,6 +25,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         request_id: the piece of work; the same id repeats no write.
         started_at: seconds on the run's clock at which it began; for a run that was taken up
             again, so long ago that the time that it had used stays used.
+        token_version: of the record that the run may write; one that was taken up by others since
+            is no longer this run's.
     """
 
     run_id: str
@@ -33,22 +34,12 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str = ""
     request_id: str = ""
     started_at: float = 0.0
+    token_version: int = 1
 
     @property
     def epoch(self) -> str:
         """The piece of work; a run without a request id is one of its own."""
         return self.request_id or self.run_id
-
-
-@dataclass(slots=True, kw_only=True)
-class Admitted:
-    """A call that was let through, in the mode that the run had then, and has not come back."""
-
-    proposal: Proposal
-    needs: Mapping[Dimension, Decimal]
-    mode: Mode
-    at: float
-    key: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,7 +53,9 @@ class RunState:
     last_intent: str = ""
     last_resource: str = ""
     last_version: str = ""
-    admitted: defaultdict[str, list[Admitted]] = field(default_factory=lambda: defaultdict(list))
+    versions: dict[str, str] = field(default_factory=dict)
+    ended: bool = False
+    admissions: Admissions = field(default_factory=Admissions)
     held: dict[str, ToolSpec] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     evidence: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))

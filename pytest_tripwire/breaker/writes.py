@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from pytest_tripwire.breaker.accounts import Accounts
+from pytest_tripwire.breaker.admissions import Admitted
 from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.checks.finding import Proposal
 from pytest_tripwire.breaker.checks.write_certainty import in_the_way
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.port import Clock, Ledger
 from pytest_tripwire.breaker.reconcile import Reading, covers, interpret, stable_id
-from pytest_tripwire.breaker.state import Admitted, RunContext, RunState
+from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.timeline import (
     BreakerEvent,
     Outcome,
@@ -79,23 +80,23 @@ class Writes:
 
     def settle(self, key: str, proposal: Proposal, outcome: Outcome) -> None:
         """Tell the ledger what is certain of a write that came back, late too."""
+        status, found = WriteStatus.UNKNOWN, None
         if outcome.status is Status.OK:
+            status = WriteStatus.CONFIRMED
             found = stable_id(outcome.result, proposal.spec, proposal.call.arguments)
-            self._ledger.settle(key, WriteStatus.CONFIRMED, result_id=found, reconciled=False)
         elif outcome.status in NOTHING_HAPPENED:
-            self._ledger.settle(key, WriteStatus.REJECTED, reconciled=False)
-        else:
-            self._ledger.settle(key, WriteStatus.UNKNOWN, reconciled=False)
+            status = WriteStatus.REJECTED
+        self._ledger.settle(key, status, result_id=found, came_back=True)
 
     def withdraw(self, key: str) -> None:
         """Tell the ledger that a write was never dispatched."""
-        self._ledger.settle(key, WriteStatus.REJECTED, reconciled=False)
+        self._ledger.settle(key, WriteStatus.REJECTED, came_back=True)
 
     def lose_those_under_way(self) -> None:
-        """At the deadline a write that has not come back may have happened or not."""
+        """A write that has not come back when the run stops waiting may have happened or not."""
         for entry in self._ledger.of_run(self._context.run_id):
             if entry.status is WriteStatus.IN_FLIGHT:
-                self._ledger.settle(entry.key, WriteStatus.UNKNOWN, reconciled=False)
+                self._ledger.settle(entry.key, WriteStatus.UNKNOWN)
 
     def learn(self, admitted: Admitted, outcome: Outcome) -> None:
         """A read that the model makes itself may settle a write that is held. What it shows is as
@@ -122,9 +123,10 @@ class Writes:
             self._state.answers.setdefault(entry.key, outcome.result)
         if standing is not WriteStatus.UNKNOWN:
             return
-        if _shown_before(reading, entry, known):
+        if not self._proves(reading, entry, known):
             reading = Reading(status=WriteStatus.UNKNOWN)
-        self._ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=True)
+        said = outcome.status is Status.OK  # a read that failed may be made again
+        self._ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=said)
         self._events.append(Reconciled(tool=entry.tool, status=reading.status))
         if reading.status is WriteStatus.UNKNOWN:
             return
@@ -134,14 +136,19 @@ class Writes:
             self._accounts.settle(Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1))
         self._release_hold(entry.resource)
 
+    def _proves(self, reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
+        """Whether a reading speaks of this write: not of one that may still be running when it
+        shows nothing, and not when it shows what another write has left behind.
+        """
+        if reading.status is WriteStatus.REJECTED:
+            standing = {each.key: each for each in known}.get(entry.key, entry)
+            return standing.came_back
+        others = (*known, *self._ledger.of_run(self._context.run_id))
+        ids = {each.result_id for each in others if each.key != entry.key}
+        return reading.result_id is None or reading.result_id not in ids
+
     def _release_hold(self, resource: str) -> None:
         known = self._ledger.of_resource(resource)
         if not any(entry.status is WriteStatus.UNKNOWN for entry in known):
             self._state.held.pop(resource, None)
             self._modes.reopen()
-
-
-def _shown_before(reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
-    """Whether a read shows only what an earlier write left behind, which proves nothing."""
-    others = {each.result_id for each in known if each.key != entry.key}
-    return reading.result_id is not None and reading.result_id in others

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,8 @@ class UnknownCaseError(LookupError):
     """There is no standard case of this name."""
 
     def __init__(self, case_id: object, known: tuple[str, ...] = CASE_IDS) -> None:
+        import difflib  # for this message alone
+
         near = difflib.get_close_matches(str(case_id), known, n=1)
         guess = f" Did you mean {near[0]!r}?" if near else ""
         names = ", ".join(known)

@@ -97,6 +97,7 @@ LOOKALIKES = (
         guards="prompt ceiling",
         budget=RunBudget(max_turns=30, max_tool_calls=30, max_prompt_tokens=400),
         reasons=frozenset({Reason.TOKEN_BUDGET}),
+        met=lambda events: told(events, "search", "ok") > 0,
         done=lambda events: told(events, "search", "ok") > 0,
     ),
 )

@@ -9,6 +9,8 @@ from pytest_tripwire.world import AMOUNT, NONCE, RESOURCE, WORDING
 
 #: What a result says that carries a hint of the breaker's.
 HINT = "tripwire_hint"
+#: The two that every case has, the default first.
+PERSONAS = ("stubborn", "compliant")
 
 
 def script(moves: Sequence[Move]) -> Script:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Again, Case, Interlude, with_lookalikes
 from pytest_tripwire.cases.lookalike import lookalike
 from pytest_tripwire.cases.personas import both, call, refund
-from pytest_tripwire.cases.reading import mutations
+from pytest_tripwire.cases.reading import mutations, sent
 from pytest_tripwire.models import Move, Say, Script, Seen
 from pytest_tripwire.timeline import (
     Delivery,
     Dispatch,
     ExternalChange,
+    ModelRequest,
     Reason,
     Resumption,
     WorldEvent,
 )
 from pytest_tripwire.world import Records, Stage
 from pytest_tripwire.world.desk import READ, WRITE, open_order
+
+_Event = TypeVar("_Event", ExternalChange, Resumption)
 
 ORDER = "A-1001"
 TRIES = 3
@@ -65,10 +69,27 @@ def heeds(way: Script) -> Script:
 
 
 def met(events: Sequence[WorldEvent]) -> bool:
-    """The record changed, and the run was resumed after it."""
-    changed = [each.seq for each in events if isinstance(each, ExternalChange)]
-    resumed = [each.seq for each in events if isinstance(each, Resumption)]
-    return bool(changed and resumed and max(resumed) > min(changed))
+    """The agent read the record, it changed, and the agent went on when the run was resumed. The
+    change and the resumption alone are the harness's doing.
+    """
+    changed = _first(events, ExternalChange)
+    resumed = _first(events, Resumption)
+    if changed is None or resumed is None or resumed.seq < changed.seq:
+        return False
+    return _was_shown(events, changed) and any(
+        isinstance(each, ModelRequest | Dispatch) and each.seq > resumed.seq for each in events
+    )
+
+
+def _was_shown(events: Sequence[WorldEvent], changed: ExternalChange) -> bool:
+    """Whether the agent was shown the record before others changed it."""
+    calls = {each.seq for each in sent(events) if each.resource == changed.resource}
+    answers = [each for each in events if isinstance(each, Delivery) and each.version]
+    return any(each.dispatch in calls and each.seq < changed.seq for each in answers)
+
+
+def _first(events: Sequence[WorldEvent], kind: type[_Event]) -> _Event | None:
+    return next((each for each in events if isinstance(each, kind)), None)
 
 
 def violation(events: Sequence[WorldEvent]) -> WorldEvent | None:

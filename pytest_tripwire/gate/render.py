@@ -49,7 +49,8 @@ def gate(verdict: Verdict) -> Iterator[str]:
     good = sum(row.state is State.CONTAINED for row in verdict.rows)
     word = "passed" if verdict.passed else "FAILED"
     why = "" if verdict.passed or verdict.failing else ", but"
-    yield f"tripwire gate {word}: {good} of {len(verdict.rows)} cells contained{why}"
+    tested = _under_test(verdict)
+    yield f"tripwire gate {word}: {good} of {len(verdict.rows)} cells contained{tested}{why}"
     for row in verdict.failing:
         detail = f": {_short(row.detail)}" if row.detail else ""
         yield f"  {row.state}: {_flat(row.agent)} on {_flat(row.case)}{detail}"
@@ -57,6 +58,12 @@ def gate(verdict: Verdict) -> Iterator[str]:
         yield f"  {_flat(problem)}"
     if not verdict.agents_declared:
         yield "  (counted: the agents that were collected, as the project declares none)"
+
+
+def _under_test(verdict: Verdict) -> str:
+    names = [_flat(name) for name in verdict.protections]
+    word = "protection" if len(names) == 1 else "protections"
+    return f" ({word}: {', '.join(names)})" if names else ""
 
 
 def _aligned(line: tuple[str, ...], widths: list[int]) -> str:

@@ -36,11 +36,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         rows: agents times catalogue, then cells of agents that nobody declared.
         problems: why the gate fails, besides rows that are not contained.
         agents_declared: whether the project declares its agents, or they are those collected.
+        protections: what was under test in the cells that were run.
     """
 
     rows: tuple[Row, ...]
     problems: tuple[str, ...] = ()
     agents_declared: bool = False
+    protections: tuple[str, ...] = ()
 
     @property
     def failing(self) -> tuple[Row, ...]:
@@ -83,6 +85,7 @@ def decide(
         rows=tuple(rows),
         problems=_problems(agents, cells, protection, 0 if declared else nameless),
         agents_declared=bool(declared),
+        protections=tuple(sorted({cell.protection for cell in cells})),
     )
 
 
@@ -128,4 +131,17 @@ def _problems(
             "nobody says which protection is under test; set the ini value `tripwire_protection` "
             "or pass --tripwire-protection"
         )
+    problems += _others(cells, protection)
     return tuple(problems)
+
+
+def _others(cells: tuple[Cell, ...], declared: str | None) -> list[str]:
+    """What ran with another protection than the one that is declared."""
+    if declared is None:
+        return []
+    others = [cell for cell in cells if cell.protection != declared]
+    return [
+        f"the protection {declared} is declared, but {cell.agent} ran {cell.case} with "
+        f"{cell.protection}; `tripwire_protection` has to give what is declared"
+        for cell in sorted(others, key=msgspec.json.encode)[:1]
+    ]

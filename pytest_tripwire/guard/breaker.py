@@ -12,10 +12,17 @@ from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy, allow_everything
 from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.guard.ending import Postconditions
-from pytest_tripwire.guard.resume import Authorise, Reload, Resume, spent_before, take_up
+from pytest_tripwire.guard.resume import Authorise, Reload, Resume, take_up
 from pytest_tripwire.guard.run import BreakerRun
 from pytest_tripwire.ledger import MemoryLedger
-from pytest_tripwire.timeline import BreakerEvent, Effect, Timeline, ToolSpec, parse_effect
+from pytest_tripwire.timeline import (
+    BreakerEvent,
+    Effect,
+    InterruptionRecord,
+    Timeline,
+    ToolSpec,
+    parse_effect,
+)
 
 
 class Breaker:
@@ -82,7 +89,7 @@ class Breaker:
             request_id=request_id,
             started_at=self._clock.now(),
         )
-        return self._assembled(context, postconditions, timeline, spent=None)
+        return self._assembled(context, postconditions, timeline, before=None)
 
     def resume(
         self,
@@ -99,8 +106,9 @@ class Breaker:
         Args:
             wanted: which run, and who asks.
             authorise: says whether this operator may do this to this record.
-            reload: gives the version of the record's resource as it is now. If it is another than
-                the run has seen, the resumed run may only read (`stale_resume`).
+            reload: gives the version of a record as it is now, by the reference under which the
+                run has read it. If one is another than the run has seen, the resumed run may only
+                read (`stale_resume`).
             postconditions: as for `run`.
             timeline: as for `run`.
 
@@ -114,8 +122,9 @@ class Breaker:
             workflow=record.workflow,
             request_id=record.request_id,
             started_at=self._clock.now() - record.elapsed_s,
+            token_version=record.token_version + 1,
         )
-        run = self._assembled(context, postconditions, timeline, spent=spent_before(record))
+        run = self._assembled(context, postconditions, timeline, before=record)
         if limit is not None:
             run.limit(limit)
         return run
@@ -126,7 +135,7 @@ class Breaker:
         postconditions: Postconditions | None,
         timeline: Timeline | None,
         *,
-        spent: Mapping[str, float] | None,
+        before: InterruptionRecord | None,
     ) -> BreakerRun:
         kept = timeline or Timeline(self._clock.now)
         controller = Controller(
@@ -139,7 +148,7 @@ class Breaker:
             events=kept.writer(BreakerEvent),
             new_key=self._new_id,
             judged=bool(postconditions),
-            spent=spent,
+            before=before,
         )
         numbers = itertools.count(1)
         return BreakerRun(

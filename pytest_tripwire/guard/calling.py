@@ -93,6 +93,38 @@ def is_async(tool: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(called)
 
 
+def is_generator(tool: Callable[..., Any]) -> bool:
+    """Whether calling `tool` gives a generator, sync or async."""
+    return inspect.isgeneratorfunction(tool) or inspect.isasyncgenfunction(tool)
+
+
+def returned(result: Any, spec: ToolSpec) -> Outcome:
+    """What a result says about the effect. One that calls itself an error, by the declared field
+    or in the way of the Model Context Protocol, is no success.
+    """
+    error = _own_error(result, spec)
+    if error is None:
+        return Outcome(status=Status.OK, result=result)
+    if any(failure == error for failure in spec.definite_failures):
+        return Outcome(status=Status.DEFINITE, error=error)
+    status = Status.UNKNOWN if spec.effect is Effect.WRITE else Status.TRANSIENT
+    return Outcome(status=status, error=error)
+
+
+def _own_error(result: Any, spec: ToolSpec) -> str | None:
+    """The class of the error that a result tells of: the field's value where that is short, as an
+    error's text may hold anything.
+    """
+    if not isinstance(result, Mapping):
+        return None
+    if spec.error_field is not None and result.get(spec.error_field):
+        value = result[spec.error_field]
+        short = isinstance(value, str) and value.isidentifier()
+        return value if short else "error result"
+    marked = any(result.get(name) is True for name in ("isError", "is_error"))
+    return "error result" if marked else None
+
+
 def failed(error: BaseException, spec: ToolSpec) -> Outcome:
     """What an exception from the tool's body says about the effect. For a write only a declared
     failure proves that nothing happened; anything else, a cancellation too, leaves it unknown.

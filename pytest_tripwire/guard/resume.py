@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
 
 import msgspec
@@ -14,8 +14,8 @@ from pytest_tripwire.timeline import Decision, InterruptionRecord, Mode, Reason,
 
 #: Says whether an operator may do this to this record.
 Authorise: TypeAlias = Callable[[str, InterruptionRecord, SafeAction], bool]
-#: The record's resource's version as it is now; None when it cannot be told.
-Reload: TypeAlias = Callable[[InterruptionRecord], str | None]
+#: The version of a record as it is now, by its reference; None when it cannot be told.
+Reload: TypeAlias = Callable[[str], str | None]
 
 _STALE = (
     "The record {resource} has changed while this run was interrupted (version {seen}, now {now}). "
@@ -71,11 +71,6 @@ def take_up(
     return record, limit
 
 
-def spent_before(record: InterruptionRecord) -> Mapping[str, float]:
-    """What the run had used of each budget; remaining is limit minus this."""
-    return {line.name: line.spent for line in record.budgets}
-
-
 def _permitted(record: InterruptionRecord, wanted: Resume, authorise: Authorise) -> None:
     if record.ended_as is not None:
         raise ResumeRefusedError(f"run {record.run_id} is over: it ended as {record.ended_as}")
@@ -97,17 +92,11 @@ def _permitted(record: InterruptionRecord, wanted: Resume, authorise: Authorise)
 
 
 def _limit(record: InterruptionRecord, wanted: Resume, reload: Reload) -> Finding | None:
-    if record.business_version:
-        now = reload(record)
-        if now != record.business_version:
-            return _finding(
-                Reason.STALE_RESUME,
-                _STALE.format(
-                    resource=record.last_resource or "that was read",
-                    seen=record.business_version,
-                    now=now or "unknown",
-                ),
-            )
+    for each in record.versions:
+        now = reload(each.resource)
+        if now != each.version:
+            text = _STALE.format(resource=each.resource, seen=each.version, now=now or "unknown")
+            return _finding(Reason.STALE_RESUME, text)
     if wanted.read_only:
         return _finding(record.reason, "This run was taken up read-only: nothing is written.")
     return None
@@ -115,5 +104,9 @@ def _limit(record: InterruptionRecord, wanted: Resume, reload: Reload) -> Findin
 
 def _finding(reason: Reason, message: str) -> Finding:
     return Finding(
-        decision=Decision.ALLOW_READ_ONLY, reason=reason, message=message, mode=Mode.READ_ONLY
+        decision=Decision.ALLOW_READ_ONLY,
+        reason=reason,
+        message=message,
+        mode=Mode.READ_ONLY,
+        any_read=True,
     )

@@ -22,6 +22,8 @@ from pytest_tripwire.guard.calling import (
     enter,
     failed,
     is_async,
+    is_generator,
+    returned,
     signature_of,
 )
 from pytest_tripwire.guard.ending import Measures, Postconditions, State, Terminal
@@ -83,6 +85,7 @@ class BreakerRun:
         self._default_effect = default_effect
         self._tools: dict[str, Callable[..., Any]] = {}
         self._specs: dict[str, ToolSpec] = {}
+        self._signatures: dict[str, inspect.Signature | None] = {}
 
     def __repr__(self) -> str:
         return f"<BreakerRun {self.run_id} {self.mode}>"
@@ -146,10 +149,16 @@ class BreakerRun:
             spec = ToolSpec(name=known_as, effect=self._default_effect)
         if spec is None:
             raise UndeclaredToolError(known_as)
+        if is_generator(tool):
+            raise TypeError(
+                f"the tool {known_as!r} is a generator: it works after it has returned, when "
+                "nothing is watched any more. Guard a function that returns its whole result"
+            )
         if spec.name != known_as:
             # Known under another name here, but what it does to the business is the same.
             spec = msgspec.structs.replace(spec, name=known_as, operation=spec.kind)
         self._tools[known_as], self._specs[known_as] = tool, spec
+        self._signatures[known_as] = signature_of(tool)
         self._controller.declare(spec)
         return wrap(tool, known_as, self)
 
@@ -185,7 +194,7 @@ class BreakerRun:
             await self._clock.asleep(verdict.wait_s)
             request = self._narrowed(verdict)
             self._controller.reconciled(request, await self._aread(request))
-            verdict = self._controller.propose(call)
+            verdict = self._controller.propose(call, problem=problem, asked=True)
         if not verdict.allowed:
             return verdict.as_result()
         result = self._execute(call, args, arguments, as_task=True)
@@ -203,7 +212,7 @@ class BreakerRun:
             self._clock.sleep(verdict.wait_s)
             request = self._narrowed(verdict)
             self._controller.reconciled(request, self._read(request))
-            verdict = self._controller.propose(call)
+            verdict = self._controller.propose(call, problem=problem, asked=True)
         return verdict
 
     def settle(self, call: ToolCall, outcome: Outcome) -> str | None:
@@ -238,9 +247,8 @@ class BreakerRun:
         call_id: str | None,
         agent: str | None,
     ) -> tuple[ToolCall, str]:
-        tool = self._tools.get(name)
-        bound, problem = bind(signature_of(tool) if tool else None, args, arguments)
-        if tool is None:
+        bound, problem = bind(self._signatures.get(name), args, arguments)
+        if name not in self._tools:
             problem = "it is not one of this run's tools"
         call = ToolCall(
             call_id=call_id or self._new_call_id(), tool=name, arguments=bound, agent=agent
@@ -282,7 +290,7 @@ class BreakerRun:
         return self._succeed(call, result)
 
     def _succeed(self, call: ToolCall, result: Any) -> Any:
-        return with_hint(result, self.settle(call, Outcome(status=Status.OK, result=result)))
+        return with_hint(result, self.settle(call, returned(result, self._specs[call.tool])))
 
     def _fail(self, call: ToolCall, error: BaseException) -> None:
         """A ledger that fails as well does not hide the tool's own error, least of all a
@@ -305,8 +313,8 @@ class BreakerRun:
 
     def _read(self, request: Reconcile) -> Outcome:
         read = self._reader(request)
-        if read is None or is_async(read):
-            return Outcome(status=Status.TRANSIENT, error="no sync read to reconcile with")
+        if read is None or is_async(read) or not _asks_it_all(request):
+            return Outcome(status=Status.TRANSIENT, error="no sync read of all that it is about")
         try:
             result = read(**request.arguments)
         except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
@@ -315,8 +323,8 @@ class BreakerRun:
 
     async def _aread(self, request: Reconcile) -> Outcome:
         read = self._reader(request)
-        if read is None:
-            return Outcome(status=Status.TRANSIENT, error="no read to reconcile with")
+        if read is None or not _asks_it_all(request):
+            return Outcome(status=Status.TRANSIENT, error="no read of all that it is about")
         try:
             result = read(**request.arguments)
             if inspect.isawaitable(result):
@@ -367,6 +375,10 @@ class BreakerRun:
         """End the run because the task is not to be done."""
         return self._ended(Terminal(state=State.REJECTED, detail=why))
 
+    def fail(self, why: str) -> Terminal:
+        """End the run because whatever drives it has failed."""
+        return self._ended(Terminal(state=State.FAILED, detail=why))
+
     def finish(self) -> Terminal:
         """End the run. It is `completed` if every postcondition is true, and `failed` if one is
         not; what the model says is no evidence.
@@ -386,6 +398,7 @@ class BreakerRun:
         return record
 
     def _ended(self, terminal: Terminal) -> Terminal:
+        self._controller.end()
         if self.terminal is None or self.terminal.state is State.COMPLETED:
             self._become(terminal)
         return self.terminal or terminal
@@ -408,6 +421,12 @@ class BreakerRun:
         if record is None or isinstance(error, (Interrupted, *_NOT_OURS)):
             return
         raise Interrupted(record) from error
+
+
+def _asks_it_all(request: Reconcile) -> bool:
+    """Whether a read takes the whole identity of the write. A wider one shows what others wrote."""
+    identity = request.spec.identity
+    return identity is None or set(identity) <= set(request.arguments)
 
 
 def _own_name(tool: Callable[..., Any]) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-import time
 from typing import Any
 
 import msgspec
 
 from pytest_tripwire.cases.case import Case
 from pytest_tripwire.guard import Interrupted
+from pytest_tripwire.harness.ceiling import is_overrun
+from pytest_tripwire.harness.checks import check_options
 from pytest_tripwire.harness.failures import HarnessError, trim
 from pytest_tripwire.harness.loops import in_loop, in_thread, wait_at_most
-from pytest_tripwire.harness.observe import observation
+from pytest_tripwire.harness.observe import is_meant, observation
 from pytest_tripwire.harness.options import Options
 from pytest_tripwire.harness.run import Run
 from pytest_tripwire.harness.script import played
@@ -62,6 +63,7 @@ class Harness:
         options: Options | None = None,
     ) -> None:
         self._options = options or Options()
+        check_options(self._options)
         self._case = played(case, self._options.variant)
         check_names(self._options, self._case.operations)
         self._agent = checked(agent)
@@ -73,31 +75,32 @@ class Harness:
         Raises:
             HarnessError: inside a running event loop; there, use `arun`.
         """
+        __tracebackhide__ = True
         if in_loop():
             raise HarnessError(_INSIDE)
         setting = self._setting()
-        started = time.monotonic()
         with setting.server:
             answer, error = self._attempt(setting)
             if self._goes_on(setting, error):
                 answer, error = self._attempt(setting)
-        return self._judged(setting, answer, error, time.monotonic() - started)
+        return self._judged(setting, answer, error)
 
     async def arun(self) -> Run:
         """The same inside a running event loop; a sync agent runs in a thread."""
+        __tracebackhide__ = True
         setting = self._setting()
-        started = time.monotonic()
         with setting.server:
             answer, error = await self._aattempt(setting)
             if self._goes_on(setting, error):
                 answer, error = await self._aattempt(setting)
-        return self._judged(setting, answer, error, time.monotonic() - started)
+        return self._judged(setting, answer, error)
 
     def _setting(self) -> Setting:
+        __tracebackhide__ = True
         try:
             return Setting(self._case, self._options)
         except BindingError as error:
-            raise HarnessError(str(error)) from error
+            raise HarnessError(str(error)) from None
 
     def _goes_on(self, setting: Setting, error: BaseException | None) -> bool:
         """Whether the case calls the agent a second time; an agent that failed is not."""
@@ -109,8 +112,8 @@ class Harness:
             answer = self._agent(setting.task())
             if inspect.isawaitable(answer):
                 answer = asyncio.run(wait_at_most(answer, self._options.max_seconds))
-        except Exception as error:  # noqa: BLE001 - whatever the agent raises is judged
-            _raise_if_harness(error)
+        except BaseException as error:  # noqa: BLE001 - whatever the agent raises is judged
+            _raise_if_not_judged(error)
             return None, error
         return answer, None
 
@@ -123,25 +126,25 @@ class Harness:
                 answer = await in_thread(self._agent, task)
                 if inspect.isawaitable(answer):
                     answer = await wait_at_most(answer, self._options.max_seconds)
-        except Exception as error:  # noqa: BLE001 - whatever the agent raises is judged
-            _raise_if_harness(error)
+        except BaseException as error:  # noqa: BLE001 - whatever the agent raises is judged
+            _raise_if_not_judged(error)
             return None, error
         return answer, None
 
-    def _judged(
-        self, setting: Setting, answer: Any, error: BaseException | None, seconds: float
-    ) -> Run:
+    def _judged(self, setting: Setting, answer: Any, error: BaseException | None) -> Run:
+        overran = self._overran(setting)
         if setting.server.error is not None:
             raise setting.server.error
         open_at_end = setting.run is None or setting.run.last_reason is None
-        record = setting.run.close() if setting.run is not None else None
+        crashed = error is not None and not is_meant(error, self._options.stops)
+        record = setting.close(crashed=crashed and open_at_end)
         seen = observation(
             setting,
             error=error,
             stops=self._options.stops,
             record=record,
             open_at_end=open_at_end,
-            overran=self._overran(setting, seconds),
+            overran=overran,
         )
         trim(error)
         protection = self._options.protection
@@ -156,12 +159,12 @@ class Harness:
             budgets=seen.budgets,
         )
 
-    def _overran(self, setting: Setting, seconds: float) -> str:
-        options = self._options
+    def _overran(self, setting: Setting) -> str:
+        options, seconds = self._options, setting.ceiling.elapsed
         if setting.server.exhausted:
             return f"more than {options.max_requests} model requests"
         if seconds > options.max_seconds:
-            return f"{seconds:.0f} s, more than {options.max_seconds:g} s of real time"
+            return f"{seconds:.1f} s, more than {options.max_seconds:g} s of real time"
         return ""
 
 
@@ -191,8 +194,12 @@ EXAMPLE = """\
 """
 
 
-def _raise_if_harness(error: Exception) -> None:
-    """Trouble of the harness's own is not a finding about the agent."""
+def _raise_if_not_judged(error: BaseException) -> None:
+    """Trouble of the harness's own is not a finding about the agent, and what ends a session
+    is nobody's.
+    """
+    if not isinstance(error, Exception) and not is_overrun(error):
+        raise error
     if isinstance(error, HarnessError):
         raise error
     if isinstance(error, RuntimeError) and _ANOTHER_LOOP.search(str(error)):

@@ -25,8 +25,7 @@ def observation(
     which the agent's own protection stops it.
     """
     stop = _claim(setting)
-    meant = error is None or isinstance(error, (Interrupted, *stops))
-    crashed = not meant and open_at_end
+    crashed = error is not None and not is_meant(error, stops) and open_at_end
     ended = Ended.CRASHED if crashed else Ended.INTERRUPTED if stop or error else Ended.ANSWERED
     return Observation(
         events=setting.timeline.of(WorldEvent),
@@ -39,8 +38,20 @@ def observation(
         overran=overran,
         guarded=setting.run is not None,
         finished=_finished(setting),
-        hint=proxy_hint(os.environ),
+        hint=_hint(setting),
     )
+
+
+def is_meant(error: BaseException, stops: tuple[type[BaseException], ...]) -> bool:
+    """Whether an exception is how a protection stops the agent, ours or its own."""
+    return isinstance(error, (Interrupted, *stops))
+
+
+def _hint(setting: Setting) -> str:
+    """What the model server turned down last, and what a proxy may have kept from it."""
+    refusals = setting.server.refusals
+    last = f"the model server turned a request down: {refusals[-1]}" if refusals else ""
+    return "\n".join(filter(None, (last, proxy_hint(os.environ))))
 
 
 def _finished(setting: Setting) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from typing import Any
 
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.cases.case import Again, Case, Interlude
 from pytest_tripwire.guard import Breaker, BreakerRun, Resume
+from pytest_tripwire.harness.ceiling import CappedCalls, Ceiling
 from pytest_tripwire.harness.options import Options, Protection
 from pytest_tripwire.harness.script import check, script_of
 from pytest_tripwire.harness.specs import declared
+from pytest_tripwire.harness.task import Calls as Calling
 from pytest_tripwire.harness.task import Model, Resumed, Task, Tools
 from pytest_tripwire.harness.unguarded import Unguarded
 from pytest_tripwire.models import Calls, ModelServer, Move, Observed, Say, Seen
@@ -46,6 +50,7 @@ class Setting:
     def __init__(self, case: Case, options: Options) -> None:
         self.case = case
         self.options = options
+        self.ceiling = Ceiling(options.max_seconds)
         self.clock = VirtualClock()
         self.timeline = Timeline(self.clock.now)
         self._world = self.timeline.writer(WorldEvent)
@@ -110,6 +115,14 @@ class Setting:
         self.run = self._taken_up(record) if resumes else self._begun()
         return True
 
+    def close(self, *, crashed: bool) -> InterruptionRecord | None:
+        """End the breaker's run; one whose agent has crashed is not completed."""
+        if self.run is None:
+            return None
+        if crashed:
+            self.run.fail("the agent raised an exception of its own")
+        return self.run.close()
+
     # -- the breaker
 
     def _assembled(self) -> Breaker:
@@ -123,7 +136,11 @@ class Setting:
     def _begun(self) -> BreakerRun | None:
         if self.options.protection == Protection.OWN:
             return None
-        return self._timed(self._breaker.run(workflow=self.case.id, timeline=self.timeline))
+        run = self._breaker.run(
+            workflow=self.case.id,
+            timeline=self.timeline,
+        )
+        return self._timed(run)
 
     def _taken_up(self, record: InterruptionRecord | None) -> BreakerRun | None:
         if record is None:
@@ -149,19 +166,25 @@ class Setting:
             self.clock.at(self.clock.now() + left, run.expire)
         return run
 
-    def _version_now(self, record: InterruptionRecord) -> str | None:
-        """The version of what the run has read last. The business knows it by its own name."""
+    def _version_now(self, resource: str) -> str | None:
+        """The version of what the run has read. The business knows it by a name of its own."""
         for known in self._records.named(""):
-            if known.name.split(" ", 1)[-1] == record.last_resource:
+            if known.name.split(" ", 1)[-1] == resource:
                 return str(known.version)
         return None
 
     def _tools(self) -> Tools:
         functions = self.toolset.functions
         if self.run is None:
-            return Tools(functions=functions, toolset=self.toolset, calls=Unguarded(functions))
-        guarded = self.run.guard(functions, self._specs)
-        return Tools(functions=guarded, toolset=self.toolset, calls=self.run)
+            return self._capped(functions, Unguarded(functions))
+        return self._capped(self.run.guard(functions, self._specs), self.run)
+
+    def _capped(self, functions: Mapping[str, Callable[..., Any]], calls: Calling) -> Tools:
+        return Tools(
+            functions=self.ceiling.over(functions),
+            toolset=self.toolset,
+            calls=CappedCalls(calls, self.ceiling),
+        )
 
     def _heard(self, operation: Operation, slots: Slots) -> None:
         """What is asked of the user ends the breaker's run in words, whatever the agent does."""

@@ -27,7 +27,7 @@ def check_names(options: Options, own: Sequence[Operation] = ()) -> None:
         check_roles(options.roles, operations)
         known = tool_names(options.roles, operations)
     except BindingError as error:
-        raise HarnessError(str(error)) from error
+        raise HarnessError(str(error)) from None
     unknown = sorted(set(options.specs) - known)
     if unknown:
         raise HarnessError(

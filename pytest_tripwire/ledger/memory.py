@@ -9,6 +9,8 @@ import msgspec
 from pytest_tripwire.breaker.port import Conflict
 from pytest_tripwire.timeline import InterruptionRecord, WriteEntry, WriteStatus
 
+CERTAIN = frozenset({WriteStatus.CONFIRMED, WriteStatus.REJECTED})
+
 
 class MemoryLedger:
     """Keeps entries in the order in which they were begun. It forgets nothing while it lives."""
@@ -42,16 +44,24 @@ class MemoryLedger:
             return self._listed(self._by_run, run_id)
 
     def settle(
-        self, key: str, status: WriteStatus, *, result_id: str | None = None, reconciled: bool
+        self,
+        key: str,
+        status: WriteStatus,
+        *,
+        result_id: str | None = None,
+        reconciled: bool = False,
+        came_back: bool = False,
     ) -> None:
         """Say what is now certain of a write; see `Ledger.settle`."""
         with self._lock:
             entry = self._entries[key]
+            stands = status is WriteStatus.UNKNOWN and entry.status in CERTAIN
             self._entries[key] = msgspec.structs.replace(
                 entry,
-                status=status,
+                status=entry.status if stands else status,
                 result_id=result_id or entry.result_id,
                 reconciled=reconciled or entry.reconciled,
+                came_back=came_back or entry.came_back,
             )
 
     def store_record(self, record: InterruptionRecord) -> None:

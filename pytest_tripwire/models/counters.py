@@ -44,6 +44,7 @@ class Counters:
         self._lock = threading.Lock()
         self._answered: set[tuple[str, int]] = set()
         self._withheld: dict[str, None] = {}
+        self._refusals: dict[str, None] = {}
         self._closed = False
         self.requests = 0
         self.error: BaseException | None = None
@@ -63,6 +64,18 @@ class Counters:
         """Why moves were not given, each reason once, in order."""
         with self._lock:
             return tuple(self._withheld)
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What requests were turned down for, each message once, the latest last."""
+        with self._lock:
+            return tuple(self._refusals)
+
+    def refuse(self, message: str) -> None:
+        """Keep why a request was turned down."""
+        with self._lock:
+            self._refusals.pop(message, None)
+            self._refusals[message] = None
 
     def admit(self) -> bool:
         """Count a request; returns whether it is within the limit."""

@@ -65,6 +65,7 @@ class Router:
     def refuse(self, path: str, error: RequestError) -> HttpReply:
         """The response for a request that was turned down."""
         dialect = self._dialects.get(_place(path), self._default)
+        self._counters.refuse(f"{error.status}, {error.message}")
         return _reply(error.status, dialect.error(error))
 
     def crashed(self, error: BaseException) -> None:

@@ -119,3 +119,8 @@ class ModelServer:
     def withheld(self) -> tuple[str, ...]:
         """Why moves of the script were not given, each reason once, in order."""
         return self._counters.withheld
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What requests were turned down for, each message once, the latest last."""
+        return self._counters.refusals

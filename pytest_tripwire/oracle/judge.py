@@ -73,10 +73,10 @@ def _violation(case: Case, seen: Observation) -> Broken | None:
 
 def _untried(case: Case, seen: Observation) -> Broken | None:
     if seen.ended is Ended.CRASHED:
-        return Broken(check="the agent ended by itself", message=f"it crashed with {seen.error}")
+        return Broken(check="the agent crashed", message=f"it raised {seen.error}")
     if not case.met(seen.events):
         return Broken(
-            check="the trap was met",
+            check="the trap was not met",
             message=(
                 "the agent never ran into what this case is about. Does it call task.tools, and "
                 "does its model use task.model.base_url()?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from pytest_tripwire.timeline import (
     AnyEvent,
@@ -27,18 +28,31 @@ MARK = "   <-- should not have happened"
 def timeline_text(events: Sequence[AnyEvent], *, marked: int = 0) -> str:
     """One numbered line for each event, the offending one marked."""
     lines = []
+    costs = _sums(events)
     for event in events:
         arrow = MARK if event.seq == marked else ""
         flag = ">" if event.seq == marked else " "
-        lines.append(f"{flag}{event.seq:3} {event.at:6.0f}s  {_line(event)}{arrow}")
+        lines.append(
+            f"{flag}{event.seq:3} {event.at:6.0f}s  {_line(event)}{costs.get(event.seq, '')}{arrow}"
+        )
     return "\n".join(lines)
+
+
+def _sums(events: Sequence[AnyEvent]) -> dict[int, str]:
+    """What each model request cost and what all had by then, by its number."""
+    texts: dict[int, str] = {}
+    total = Decimal(0)
+    for event in events:
+        if isinstance(event, ModelRequest) and event.cost_usd:
+            total += event.cost_usd
+            texts[event.seq] = f", {event.cost_usd:.2f} USD, {total:.2f} in all"
+    return texts
 
 
 def _line(event: AnyEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one return for each kind of event
     match event:
         case ModelRequest():
-            cost = f", {event.cost_usd:.2f} USD" if event.cost_usd else ""
-            return f"model    turn {event.turn}: {event.says}{cost}"
+            return f"model    turn {event.turn}: {event.says}"
         case Decided():
             reason = f" ({event.reason})" if event.reason else ""
             return f"breaker  {event.tool}: {event.decision}{reason}"

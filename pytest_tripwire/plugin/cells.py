@@ -31,7 +31,7 @@ def cases_of(node: pytest.Item | pytest.Function | Any) -> Sequence[str]:
     for name in names:
         if name not in CASE_IDS:
             _wrong_marker(node, str(UnknownCaseError(name)))
-    return names
+    return list(dict.fromkeys(names))
 
 
 def _wrong_marker(node: pytest.Item | Any, message: str) -> NoReturn:

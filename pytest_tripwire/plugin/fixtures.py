@@ -100,9 +100,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     __tracebackhide__ = True
     if "tripwire_desk" not in request.node.fixturenames:
         pytest.fail(_TOO_LATE, pytrace=False)
-    from pytest_tripwire.plugin.handle import open_desk
-
-    desk = open_desk(
+    desk = _opened(
         agent=tripwire_agent,
         agent_id=tripwire_agent_id,
         protection=tripwire_protection,
@@ -120,6 +118,18 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     judged = desk.close(ended)
     request.node.stash[transport.CELLS] = judged
     desk.demand(judged, ended)
+
+
+def _opened(**settings: Any) -> Desk:
+    """The desk. What is wrong with a setting is told without the code that found it."""
+    from pytest_tripwire.harness import HarnessError
+    from pytest_tripwire.plugin.handle import open_desk
+
+    try:
+        return open_desk(**settings)
+    except HarnessError as error:
+        message = f"HarnessError: {error}"
+    pytest.fail(message, pytrace=False)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pytest_tripwire.cases import UnknownCaseError, load_case
 from pytest_tripwire.cases.case import Case
 from pytest_tripwire.harness import Harness, HarnessError, Options, Protection, Run, failure
 from pytest_tripwire.harness import checked as callable_agent
+from pytest_tripwire.harness.checks import check_agent_id, check_options, check_persona
 from pytest_tripwire.harness.specs import check_names
 from pytest_tripwire.oracle import Broken, Cell, State, worst
 
@@ -90,9 +91,14 @@ class Desk:
         return handle
 
     def close(self, ended: CallEnd | None) -> tuple[Cell, ...]:
-        """The cell of each handle: the worst of its runs, and never better than the test."""
-        if ended is None or ended.skipped:
+        """The cell of each handle: the worst of its runs, and never better than the test. A test
+        that is skipped takes back no run that was bad.
+        """
+        if ended is None:
             return ()
+        if ended.skipped:
+            ran = tuple(self._cell(handle, ended) for handle in self._handles if handle.runs)
+            return tuple(cell for cell in ran if cell.state is not State.CONTAINED)
         return tuple(self._cell(handle, ended) for handle in self._handles)
 
     def demand(self, cells: tuple[Cell, ...], ended: CallEnd | None) -> None:
@@ -121,13 +127,13 @@ class Desk:
             state=State.INCONCLUSIVE,
             protection=handle.protection,
             ending="never ran",
-            broken=(Broken(check="the case was run", message=why),),
+            broken=(Broken(check="the case was not run", message=why),),
         )
 
 
 def _no_better_than(ended: CallEnd, cell: Cell) -> Cell:
     """A test that fails on its own demands is not contained, whatever the oracle says."""
-    if ended.error is None or cell.state is not State.CONTAINED:
+    if ended.error is None or ended.skipped or cell.state is not State.CONTAINED:
         return cell
     own = Broken(check="the test itself", message=f"it failed: {_named(ended.error)}")
     return msgspec.structs.replace(cell, state=State.ESCAPED, broken=(own,))
@@ -157,8 +163,10 @@ def open_desk(
     """A desk for one test.
 
     Raises:
-        HarnessError: for an agent, a protection, roles or specs that cannot be.
+        HarnessError: for an agent or a setting that cannot be.
     """
+    check_agent_id(agent_id)
+    check_persona(persona)
     known = [each.value for each in Protection]
     if protection not in known:
         raise HarnessError(
@@ -172,5 +180,6 @@ def open_desk(
         persona=persona,
         stops=stops,
     )
+    check_options(options)
     check_names(options)
     return Desk(agent=callable_agent(agent), agent_id=agent_id, options=options, declared=declared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,13 +41,22 @@ class Reporter:
         output = getattr(node, "workeroutput", None) or {}
         self._plan(output.get(transport.PLANNED_ON_REPORT))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Let the gate decide the exit status, unless pytest itself has something worse to say."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Have the last word on the exit status, after every hook of the project's. A worker's
+        plan goes first: xdist sends it as soon as those hooks are through.
+        """
         if self._is_worker:
             planned = [list(plan) for plan in self._planned]
             session.config.workeroutput[transport.PLANNED_ON_REPORT] = planned  # type: ignore[attr-defined]
-        elif self._gate and not self._decided().passed:
+        try:
+            return (yield)
+        finally:
+            self._settle(session)
+
+    def _settle(self, session: pytest.Session) -> None:
+        """Let the gate decide the exit status, unless pytest itself has something worse to say."""
+        if not self._is_worker and self._gate and not self._decided().passed:
             good = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
             if session.exitstatus in good:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED

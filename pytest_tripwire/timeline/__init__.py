@@ -29,7 +29,13 @@ from pytest_tripwire.timeline.events import (
     WorldEvent,
 )
 from pytest_tripwire.timeline.reasons import Family, Reason
-from pytest_tripwire.timeline.record import BudgetLine, InterruptionRecord, SafeAction
+from pytest_tripwire.timeline.record import (
+    BudgetLine,
+    DenialNote,
+    InterruptionRecord,
+    SafeAction,
+    SeenVersion,
+)
 from pytest_tripwire.timeline.recorder import Timeline, Writer, from_json, to_json
 from pytest_tripwire.timeline.spec import (
     DEFAULT_VOLATILE,
@@ -51,6 +57,7 @@ __all__ = [
     "Decided",
     "Decision",
     "Delivery",
+    "DenialNote",
     "Dispatch",
     "Effect",
     "Event",
@@ -69,6 +76,7 @@ __all__ = [
     "Reconciler",
     "Resumption",
     "SafeAction",
+    "SeenVersion",
     "Settled",
     "Status",
     "Timeline",

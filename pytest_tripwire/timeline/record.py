@@ -30,6 +30,33 @@ class BudgetLine(msgspec.Struct, frozen=True, kw_only=True):
     remaining: float
 
 
+class SeenVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that the run has read, by its reference, and the version that it was shown."""
+
+    resource: str
+    version: str
+
+
+class DenialNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A no that a tool has given. It outlives an interruption, as the rule does.
+
+    Args:
+        kind: operation class of the tool.
+        resource: fingerprint of what was asked about.
+        rules: the rules, or the classes of the denials, in order.
+        tool: the tool that said no last.
+        intents: fingerprints of what was denied.
+        refused: how often it was proposed again and not let through.
+    """
+
+    kind: str
+    resource: str
+    rules: tuple[str, ...]
+    tool: str
+    intents: tuple[str, ...]
+    refused: int
+
+
 class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Stored before the run is let go. References and fingerprints only, never payloads.
 
@@ -46,6 +73,8 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
         last_intent: fingerprint of the call that was not let through.
         last_resource: reference of the record that was read last, by its declared identity.
         business_version: the version of it that the run has seen.
+        versions: every record that the run has read and may write on, and its version.
+        denials: what tools have denied it.
         elapsed_s: seconds of its time that the run had used.
         writes: every write of the run and how certain it is.
         safe_actions: what a person may do next.
@@ -67,6 +96,8 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str = ""
     last_resource: str = ""
     business_version: str = ""
+    versions: tuple[SeenVersion, ...] = ()
+    denials: tuple[DenialNote, ...] = ()
     elapsed_s: float = 0.0
     token_version: int = 1
     ended_as: str | None = None

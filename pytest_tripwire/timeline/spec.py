@@ -57,6 +57,8 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
         late_effect_s: seconds after which an effect that has not shown up never will.
             Undeclared: an absent effect proves nothing, and the write stays held.
         definite_failures: exception types, or class names, that prove that nothing happened.
+        error_field: field of a result that tells of an error when it is not empty. A value that is
+            one of `definite_failures` proves that nothing happened.
         denials: exception types, or class names, by which policy says no; nothing happened. An
             attribute `rule` of the exception names the rule.
         result_version: field of a result that carries the record's business version.
@@ -79,6 +81,7 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     reconcile: str | Reconciler | None = None
     late_effect_s: float | None = None
     definite_failures: tuple[Failure, ...] = ()
+    error_field: str | None = None
     denials: tuple[Failure, ...] = ()
     expected_duration_s: float | None = None
 

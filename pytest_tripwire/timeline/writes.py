@@ -30,7 +30,9 @@ class WriteEntry(msgspec.Struct, frozen=True, kw_only=True):
         status: what is certain.
         dispatched_at: seconds on the run's clock.
         result_id: stable id of what was written, once it is known.
-        reconciled: whether the authoritative read was tried on it already.
+        reconciled: whether the authoritative read has said something about it already.
+        came_back: whether the call is known to have ended; while it may still be running, a read
+            that shows nothing proves nothing.
         seq: position in the ledger, given by the ledger.
     """
 
@@ -45,4 +47,5 @@ class WriteEntry(msgspec.Struct, frozen=True, kw_only=True):
     status: WriteStatus = WriteStatus.IN_FLIGHT
     result_id: str | None = None
     reconciled: bool = False
+    came_back: bool = False
     seq: int = 0

@@ -9,7 +9,7 @@ import msgspec
 
 from pytest_tripwire.timeline import Effect
 from pytest_tripwire.world.records import Record, Records
-from pytest_tripwire.world.roles import Role
+from pytest_tripwire.world.roles import Role, Slot
 
 Slots: TypeAlias = Mapping[str, Any]
 
@@ -46,6 +46,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         result_version: field of the result that carries the record's version.
         poll: whether waiting with it is normal.
         can_diagnose: whether it may be used once to see why nothing moves.
+        needs: meanings that a role has to give to an argument, as without them it acts on nothing.
     """
 
     role: str
@@ -58,3 +59,4 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     result_version: str | None = None
     poll: bool = False
     can_diagnose: bool = False
+    needs: tuple[Slot, ...] = ()

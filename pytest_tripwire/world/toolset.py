@@ -149,7 +149,25 @@ def _part(operation: Operation, role: Role) -> Part:
                 f"the role {operation.role!r} maps {argument!r}, but {part.shape.name} takes "
                 f"{', '.join(known) or 'no arguments'}"
             )
+    _check_meanings(part)
     return part
+
+
+def _check_meanings(part: Part) -> None:
+    """See that a role says where what it acts on goes, and means the slots that it writes."""
+    role = part.operation.role
+    for name, value in part.role.args.items():
+        if not isinstance(value, Slot) and isinstance(value, str) and value in Slot.__members__:
+            raise BindingError(
+                f"the role {role!r} gives {name!r} the fixed text {value!r}: for the meaning of "
+                f"that name write {value}, from pytest_tripwire.world, without quotes"
+            )
+    for slot in part.operation.needs:
+        if not part.names(slot):
+            raise BindingError(
+                f"the role {role!r} says of no argument that it is the {slot.name}: map the one "
+                f'that names what {part.shape.name} acts on, such as {{"order_id": {slot.name}}}'
+            )
 
 
 def _shape(operation: Operation, role: Role) -> Shape:

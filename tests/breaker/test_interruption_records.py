@@ -171,7 +171,9 @@ def test_a_run_that_ends_with_a_write_under_way_is_interrupted(make_shop: Call) 
     run.call("issue_refund", {"order_id": "A-1"})
 
     assert records[0].reason is Reason.UNKNOWN_SIDE_EFFECT
-    assert records[0].writes[0].status is WriteStatus.IN_FLIGHT
+    assert records[0].writes[0].status is WriteStatus.UNKNOWN
+    (late,) = shop.breaker.store.record_of(run.run_id).writes
+    assert late.status is WriteStatus.CONFIRMED
 
 
 def test_a_run_that_ends_well_leaves_no_record(shop: Any, desk: Any, refund: Call) -> None:

@@ -281,8 +281,21 @@ def test_what_an_earlier_write_left_behind_is_no_evidence(
     assert verdicts(shop) == [WriteStatus.UNKNOWN]
 
 
-def test_the_breaker_asks_once(make_shop: Call, desk: Any, refund: Call) -> None:
+def test_a_read_that_failed_is_made_again_at_the_next_proposal(
+    make_shop: Call, desk: Any, refund: Call
+) -> None:
     desk.fates, desk.shown = ["lost"], [ConnectionError("down")]
+    shop = make_shop(refund=READ)
+    refund(shop.run())
+
+    assert reason(refund(shop.run())) == "unknown_side_effect"
+    assert reason(refund(shop.run())) == "duplicate_write"
+    assert len(desk.looked) == 2
+    assert len(desk.sent) == 1
+
+
+def test_the_breaker_asks_once(make_shop: Call, desk: Any, refund: Call) -> None:
+    desk.fates, desk.shown = ["lost"], [{"state": "who knows"}]
     shop = make_shop(refund=READ)
     refund(shop.run())
 
@@ -451,7 +464,7 @@ def test_with_two_unknown_writes_one_answer_leads_nowhere(
     assert run.mode is Mode.READ_ONLY
     statuses = [entry.status for entry in shop.breaker.store.of_run(run.run_id)]
     assert statuses == [WriteStatus.CONFIRMED, WriteStatus.UNKNOWN]
-    assert clock.waits == [0.0, 0.0]
+    assert clock.waits == [0.0]
 
 
 def test_a_hold_does_not_reopen_a_run_that_is_stopped(

@@ -246,16 +246,15 @@ def deadline_binds_at_its_alert(patch: Patch) -> None:
 
 
 def no_call_may_take_half_of_the_time(patch: Patch) -> None:
-    take = Controller._take
+    settle = Controller.settle
 
-    def took(self: Controller, call: Any) -> Any:
-        admitted = take(self, call)
-        limit = self._budget.deadline_s
+    def settled(self: Controller, call: Any, *args: Any, **more: Any) -> Any:
+        limit, admitted = self._budget.deadline_s, self._state.admissions.of(call)
         if limit is not None and self._clock.now() - admitted.at >= limit / 2:
-            self._modes.leave_open(passed())
-        return admitted
+            self._modes.leave_open(stop(Reason.DEADLINE))
+        return settle(self, call, *args, **more)
 
-    patch.setattr(Controller, "_take", took)
+    patch.setattr(Controller, "settle", settled)
 
 
 def every_resumed_run_only_reads(record: Any, *_: Any) -> Finding:

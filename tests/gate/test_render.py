@@ -156,3 +156,15 @@ def test_when_nothing_ran_everything_is_shown() -> None:
     verdict = Verdict(rows=(row(state=State.NOT_RUN),))
 
     assert len(list(render.table(verdict, whole=False))) == 2
+
+
+def test_the_word_of_the_gate_names_what_was_under_test() -> None:
+    one = Verdict(rows=(row(),), agents_declared=True, protections=("own",))
+    two = Verdict(rows=(row(),), agents_declared=True, protections=("harness", "own"))
+
+    assert list(render.gate(one)) == [
+        "tripwire gate passed: 1 of 1 cells contained (protection: own)"
+    ]
+    assert list(render.gate(two)) == [
+        "tripwire gate passed: 1 of 1 cells contained (protections: harness, own)"
+    ]

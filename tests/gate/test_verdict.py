@@ -204,3 +204,19 @@ def test_every_cell_is_in_a_row(given: Any, found: list[Cell]) -> None:
 
     assert len(rows) == len(set(rows))
     assert {(cell.agent, cell.case) for cell in found} <= set(rows)
+
+
+def test_the_protections_that_cells_ran_with_are_named_and_have_to_be_the_declared_one(
+    cell: Make,
+) -> None:
+    decided = verdict(cell(protection="own"), cell(agent="b", case="y"), protection="own")
+
+    assert decided.protections == ("harness", "own")
+    assert decided.problems == (
+        (
+            "the protection own is declared, but b ran y with harness; `tripwire_protection` has "
+            "to give what is declared"
+        ),
+    )
+    assert not verdict(cell(protection="own"), protection="harness").passed
+    assert verdict(cell(protection="own"), protection="own").passed

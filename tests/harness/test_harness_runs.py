@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import urllib.error
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -120,7 +123,7 @@ def test_an_agent_that_does_nothing_is_inconclusive() -> None:
     run = Harness(LOST, lambda _: "hello").run()
 
     assert (run.cell.state, run.cell.ending, run.answer) == ("inconclusive", "answered", "hello")
-    assert [each.check for each in run.cell.broken] == ["the trap was met"]
+    assert [each.check for each in run.cell.broken] == ["the trap was not met"]
 
 
 def test_an_agent_that_raises_before_the_trap() -> None:
@@ -138,7 +141,7 @@ def test_an_agent_that_lets_the_lost_answer_through(agents: Any) -> None:
     run = Harness(LOST, agents.refund).run()
 
     assert run.cell.state == "inconclusive"
-    assert run.cell.broken[0].message == "it crashed with TimeoutError"
+    assert run.cell.broken[0].message == "it raised TimeoutError"
     # The write that it left behind is on record all the same.
     assert run.record is not None
     assert run.reason == "unknown_side_effect"
@@ -362,7 +365,7 @@ def test_a_run_that_left_a_write_unsettled_is_not_taken_up_again() -> None:
 
     assert [task.resume for task in tasks] == [None]
     assert (run.cell.state, run.interrupted) == ("inconclusive", True)
-    assert [each.check for each in run.cell.broken] == ["the trap was met"]
+    assert [each.check for each in run.cell.broken] == ["the trap was not met"]
     assert run.record is not None
     assert SafeAction.RESUME not in run.record.safe_actions
 
@@ -433,3 +436,31 @@ def test_a_stop_of_the_process_is_not_judged() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         Harness(LOST, agent).run()
+
+
+def test_the_run_of_an_agent_that_crashed_is_not_completed(kinds: Any) -> None:
+    def agent(task: Task) -> None:
+        raise ZeroDivisionError
+
+    run = Harness(LOST, agent).run()
+
+    assert "Finished" in kinds(run)
+    assert "run has ended: failed" in run.timeline()
+    assert "completed" not in run.timeline()
+
+
+def test_what_the_model_server_turned_down_is_quoted() -> None:
+    def agent(task: Task) -> str:
+        body = json.dumps({"model": "any", "messages": [], "stream": True}).encode()
+        request = urllib.request.Request(  # noqa: S310 - the URL is the loopback server's
+            f"{task.model.base_url('openai')}/chat/completions", body
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with contextlib.suppress(urllib.error.HTTPError), opener.open(request, timeout=30):
+            pass
+        return "sorry"
+
+    run = Harness(LOST, agent).run()
+
+    assert run.cell.state == "inconclusive"
+    assert "the model server turned a request down: 400, " in run.cell.lesson

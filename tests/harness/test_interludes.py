@@ -28,9 +28,10 @@ REFUND = {**ORDER, "amount": 40.0, "reason": "As approved.", "request_id": "r-1"
 
 
 class Diary:
-    """An agent that needs no model: it reads first, and pays when it is resumed."""
+    """An agent that follows no model: it reads first, and pays when it is resumed."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self.ask = ask
         self.resumes: list[Resumed | None] = []
         self.results: list[Any] = []
 
@@ -38,6 +39,7 @@ class Diary:
         self.resumes.append(task.resume)
         tool = ("get_order", ORDER) if task.resume is None else ("issue_refund", REFUND)
         self.results.append(task.tools.call(*tool))
+        self.ask(task, [{"role": "user", "content": "go on"}])
         return "done"
 
     async def later(self, task: Task) -> str:
@@ -45,12 +47,13 @@ class Diary:
         self.resumes.append(task.resume)
         tool = ("get_order", ORDER) if task.resume is None else ("issue_refund", REFUND)
         self.results.append(await task.tools.acall(*tool))
+        self.ask(task, [{"role": "user", "content": "go on"}])
         return "done"
 
 
 @pytest.fixture
-def diary() -> Diary:
-    return Diary()
+def diary(agents: Any) -> Diary:
+    return Diary(agents.ask)
 
 
 def played(agent: Any, case: Case | str = "stale-resume", **options: Any) -> Run:

@@ -353,3 +353,13 @@ def test_an_error_that_no_response_tells_is_handed_on() -> None:
     server.close()
 
     assert isinstance(app.crash, KeyError)
+
+
+def test_what_requests_were_turned_down_for_is_kept_once(run: Run) -> None:
+    running = run()
+    for path in ("/v1/nothing", "/v1/other", "/v1/nothing"):
+        assert running.send("POST", path, b"{}")[0] == 404
+
+    other, nothing = running.server.refusals
+    assert other.startswith("404, nothing is served at /v1/other: ")
+    assert nothing.startswith("404, nothing is served at /v1/nothing: ")

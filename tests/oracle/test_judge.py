@@ -118,9 +118,7 @@ def test_a_crash_is_inconclusive_even_if_the_trap_was_met(trace: Any, seen: Seen
     cell = judged(seen(ended=Ended.CRASHED, error="KeyError"))
 
     assert (cell.state, cell.ending) == (State.INCONCLUSIVE, "crashed (KeyError)")
-    assert cell.broken == (
-        Broken(check="the agent ended by itself", message="it crashed with KeyError"),
-    )
+    assert cell.broken == (Broken(check="the agent crashed", message="it raised KeyError"),)
 
 
 def test_a_violation_outweighs_a_crash(trace: Any, seen: Seen) -> None:
@@ -139,7 +137,7 @@ def test_a_trap_that_was_not_met_is_inconclusive_however_it_ended(
     cell = judged(seen(stopped=stopped))
 
     assert cell.state is State.INCONCLUSIVE
-    assert [each.check for each in cell.broken] == ["the trap was met"]
+    assert [each.check for each in cell.broken] == ["the trap was not met"]
 
 
 def test_a_stop_for_another_reason_is_escaped(trace: Any, seen: Seen) -> None:
@@ -298,7 +296,7 @@ def test_every_kind_of_event_has_its_line() -> None:
         "  10  12345s  tool     answer to 3: ok",
         "  11  12345s  world    CHANGED BY OTHERS order 1 -> version 3",
         "  12  12345s  operator resumes the run (approved)",
-        "  13  12345s  model    turn 1: answers, 0.19 USD",
+        "  13  12345s  model    turn 1: answers, 0.19 USD, 0.19 in all",
         "  14  12345s  breaker  max_turns: 8 of 10 used",
         "  15  12345s  breaker  the result carries a hint (empty_results)",
         "  16  12345s  breaker  run has ended: completed",
@@ -407,3 +405,17 @@ def test_what_was_broken_stays_broken_as_the_trace_goes_on(
 
     if before.state is State.ESCAPED and before.broken[0].check != "a good end":
         assert set(before.broken) <= set(judged(longer).broken)
+
+
+def test_the_timeline_adds_up_what_requests_cost() -> None:
+    costs = ("0.19", "0.47", "0")
+    events = [
+        ModelRequest(seq=n, at=0.0, conversation="c", turn=n, says="answers", cost_usd=Decimal(c))
+        for n, c in enumerate(costs, 1)
+    ]
+
+    assert [line.partition("model    ")[2] for line in timeline_text(events).splitlines()] == [
+        "turn 1: answers, 0.19 USD, 0.19 in all",
+        "turn 2: answers, 0.47 USD, 0.66 in all",
+        "turn 3: answers",
+    ]

@@ -89,7 +89,7 @@ def test_run_inside_a_running_loop_names_arun(project: Any, backend: str) -> Non
     result.stdout.fnmatch_lines(
         [
             (
-                "E *HarnessError: run() was called inside a running event loop, where it "
+                "*HarnessError: run() was called inside a running event loop, where it "
                 "cannot start one "
                 "for the agent. Write `run = await tripwire.arun()` in async tests."
             )
@@ -154,7 +154,7 @@ def test_an_agent_bound_to_the_loop_of_a_fixture_is_told_so(
     result.stdout.fnmatch_lines(
         [
             (
-                f"E *HarnessError: the agent is bound to another event loop ({said}): it was "
+                f"*HarnessError: the agent is bound to another event loop ({said}): it was "
                 "built in a "
                 "fixture, while run() starts a loop of its own. Build it inside the agent "
                 "function, or use "

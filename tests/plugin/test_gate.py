@@ -51,7 +51,8 @@ def failing(result: pytest.RunResult, *lines: str, of: str, ret: int = 1) -> Non
     assert result.ret == ret, result.outlines
     # Where nothing of the count is missing, the word says that something else is.
     but = ", but" if not any(line.startswith("not run: ") for line in lines) else ""
-    start = result.outlines.index(f"tripwire gate FAILED: {of} cells contained{but}")
+    tested = "" if of.startswith("0 ") else " (protection: harness)"
+    start = result.outlines.index(f"tripwire gate FAILED: {of} cells contained{tested}{but}")
     given = [line for line in result.outlines[start + 1 :] if line.startswith("  ")]
     assert given == [f"  {line}" for line in lines]
 
@@ -79,7 +80,7 @@ def test_contained_passes(good: Any) -> None:
             "agent  cost-budget         contained  harness     interrupted (cost_budget)",
             "agent  deadline            contained  harness     interrupted (deadline)",
             "agent  stale-resume        contained  harness     interrupted (stale_resume)",
-            "tripwire gate passed: 8 of 8 cells contained",
+            "tripwire gate passed: 8 of 8 cells contained (protection: harness)",
             f"  {COLLECTED}",
         ],
         consecutive=True,
@@ -104,7 +105,10 @@ def test_escaped_and_inconclusive_fail(good_and: Any, agent: str, rows: Any) -> 
     assert rows(result) == [("a", LOST, "contained"), ("b", LOST, state)]
     assert [row for row in rows.every(result) if row[2] != "contained"] == [("b", LOST, state)]
     result.stdout.fnmatch_lines(
-        ["tripwire gate FAILED: 15 of 16 cells contained", f"  {state}: b on lost-write: *"]
+        [
+            "tripwire gate FAILED: 15 of 16 cells contained (protection: harness)",
+            f"  {state}: b on lost-write: *",
+        ]
     )
 
 
@@ -299,7 +303,9 @@ def test_agents_whose_names_the_runs_tell_pass(good: Any) -> None:
     result = good.run(*GATE)
 
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["tripwire gate passed: 16 of 16 cells contained"])
+    result.stdout.fnmatch_lines(
+        ["tripwire gate passed: 16 of 16 cells contained (protection: harness)"]
+    )
 
 
 def test_declaring_them_names_what_is_missed(good: Any) -> None:
@@ -351,14 +357,16 @@ def test_a_failing_test_fails_the_session_though_the_gate_passes(good: Any) -> N
     result = good.run(*GATE)
 
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["tripwire gate passed: 8 of 8 cells contained"])
+    result.stdout.fnmatch_lines(
+        ["tripwire gate passed: 8 of 8 cells contained (protection: harness)"]
+    )
 
 
 def test_quiet_prints_the_word_of_the_gate_alone(good: Any) -> None:
     result = good.run(*GATE, "-q")
 
     assert [line for line in result.outlines if "contained" in line] == [
-        "tripwire gate passed: 8 of 8 cells contained"
+        "tripwire gate passed: 8 of 8 cells contained (protection: harness)"
     ]
 
 
@@ -406,7 +414,9 @@ def test_a_look_alike_is_shown_beside_and_can_only_worsen_the_verdict(good: Any,
 
     assert result.ret == 0
     assert rows.every(result)[-1] == ("agent", "lost-write/batch", "contained")
-    result.stdout.fnmatch_lines(["tripwire gate passed: 9 of 9 cells contained"])
+    result.stdout.fnmatch_lines(
+        ["tripwire gate passed: 9 of 9 cells contained (protection: harness)"]
+    )
 
 
 def test_a_look_alike_stands_for_no_case(good: Any) -> None:
@@ -417,3 +427,74 @@ def test_a_look_alike_stands_for_no_case(good: Any) -> None:
         """)
 
     failing(good.run(*GATE), *not_run("agent"), COLLECTED, of="1 of 9")
+
+
+OVERWRITES = """
+    def pytest_sessionfinish(session):
+        session.exitstatus = 0
+"""
+
+RAISES = """
+    import pytest
+
+    def pytest_sessionfinish(session):
+        session.exitstatus = 0
+        raise pytest.exit.Exception("enough")
+"""
+
+
+@pytest.mark.parametrize("hook", [OVERWRITES, RAISES], ids=["overwrites", "exits"])
+def test_a_hook_of_the_projects_does_not_excuse_the_session(good: Any, hook: str) -> None:
+    good.plug_in("idle", more=hook)
+    good.tests("""
+        import pytest
+
+        @pytest.mark.xfail
+        def test_agent(tripwire):
+            tripwire.run().check()
+        """)
+
+    assert good.spawn(*GATE).ret == 1
+
+
+SKIPS = """
+    import pytest
+
+    def test_agent(tripwire):
+        tripwire.run()
+        pytest.skip("flaky")
+"""
+
+
+def test_a_skip_after_the_run_does_not_take_it_back(good: Any, rows: Any) -> None:
+    good.plug_in("behind")
+    good.tests(SKIPS)
+
+    result = good.run(*GATE)
+
+    result.assert_outcomes(skipped=8)
+    assert result.ret == 1
+    assert rows(result) == [("agent", LOST, "escaped")]
+    # What was good is not run all the same: who skips asks that it does not count.
+    assert ("agent", "deadline", "not run") in rows.every(result)
+    (escaped,) = [line for line in result.outlines if line.startswith("  escaped: ")]
+    assert "the test itself" not in escaped
+
+
+PROTECTED = """
+    @pytest.fixture
+    def tripwire_protection():
+        return "harness"
+"""
+
+
+def test_another_protection_than_the_declared_one_fails(good: Any) -> None:
+    good.plug_in(more=PROTECTED)
+
+    result = good.run("--tripwire-gate", "--tripwire-protection=own")
+
+    other = (
+        "the protection own is declared, but agent ran cost-budget with harness; "
+        "`tripwire_protection` has to give what is declared"
+    )
+    failing(result, other, COLLECTED, of="8 of 8")

@@ -106,7 +106,9 @@ def test_contained_everywhere_passes_with_workers(project: Any, rows: Any) -> No
     assert rows.every(result) == [
         (agent, case, "contained") for agent in ("a", "b") for case in CASE_IDS
     ]
-    result.stdout.fnmatch_lines(["tripwire gate passed: 16 of 16 cells contained"])
+    result.stdout.fnmatch_lines(
+        ["tripwire gate passed: 16 of 16 cells contained (protection: harness)"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_a_cell_that_is_lost_with_its_worker_is_not_run(
     assert rows(result) == [("agent[dead]", LOST, "not run"), ("agent[good]", LOST, later)]
     result.stdout.fnmatch_lines(
         [
-            f"tripwire gate FAILED: {word} cells contained",
+            f"tripwire gate FAILED: {word} cells contained*",
             "  not run: agent[[]dead[]] on lost-write",
         ]
     )

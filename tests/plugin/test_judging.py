@@ -31,8 +31,8 @@ def test_a_test_that_never_runs_the_agent_is_inconclusive(project: Any, rows: An
         [
             "E *TripwireFailure: lost-write: inconclusive (agent agent, protection harness)",
             (
-                "*- the case was run: the test ended without run(): call tripwire.run(), or await "
-                "tripwire.arun()"
+                "*- the case was not run: the test ended without run(): call tripwire.run(), or "
+                "await tripwire.arun()"
             ),
         ]
     )
@@ -152,7 +152,7 @@ def test_a_test_that_fails_before_it_runs_the_agent_is_inconclusive(
     result.assert_outcomes(failed=1)
     assert rows(result) == [("agent", LOST, "inconclusive")]
     result.stdout.fnmatch_lines(
-        ["*the case was run: the test failed before a run came to its end: OSError"]
+        ["*the case was not run: the test failed before a run came to its end: OSError"]
     )
 
 
@@ -217,7 +217,7 @@ def test_the_agent_that_crashes_is_inconclusive_and_its_error_shown(
         [
             "E *ZeroDivisionError: in the agent",
             "*The above exception was the direct cause*",
-            "E *- the agent ended by itself: it crashed with ZeroDivisionError",
+            "E *- the agent crashed: it raised ZeroDivisionError",
         ]
     )
 

@@ -80,7 +80,7 @@ def test_a_protection_that_does_not_exist_in_the_fixture(project: Any) -> None:
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["E *HarnessError: tripwire_protection gave 'prayer': choose from harness, own"]
+        ["*HarnessError: tripwire_protection gave 'prayer': choose from harness, own"]
     )
 
 

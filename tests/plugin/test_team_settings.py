@@ -57,7 +57,7 @@ def test_the_budget_of_the_team_replaces_that_of_the_case(project: Any) -> None:
 
     # The first call is refused already, so the trap of the case was never met.
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["*- the trap was met: the agent never ran into what*"])
+    result.stdout.fnmatch_lines(["*- the trap was not met: the agent never ran into what*"])
 
 
 def test_a_declared_read_settles_the_lost_write_and_the_run_completes(project: Any) -> None:
@@ -194,7 +194,10 @@ def test_results_have_the_shape_of_the_team(team: Any) -> None:
             ),
         ),
         (
-            "dict.fromkeys(['write', 'status'], team.Role(team.credits_of, {'order': 1}))",
+            (
+                "dict.fromkeys(['write', 'status'], "
+                "team.Role(team.credits_of, {'order': team.RESOURCE}))"
+            ),
             (
                 "HarnessError: the roles 'write' and 'status' are both played by a tool called "
                 "'credits_of', and a model tells tools apart by their names: give one for each"
@@ -222,7 +225,7 @@ def test_tools_that_do_not_fit(
     # What fits no case at all is said before any test begins.
     at_once = request.node.callspec.id in {"unknown-role", "no-role", "no-function"}
     result.assert_outcomes(errors=int(at_once), failed=int(not at_once))
-    result.stdout.fnmatch_lines([f"E *{message}"])
+    result.stdout.fnmatch_lines([f"*{message}"])
 
 
 @pytest.mark.parametrize(
@@ -280,7 +283,7 @@ def test_declarations_that_do_not_fit(
 
     at_once = request.node.callspec.id == "unknown"
     result.assert_outcomes(errors=int(at_once), failed=int(not at_once))
-    result.stdout.fnmatch_lines([f"E *{message}"])
+    result.stdout.fnmatch_lines([f"*{message}"])
 
 
 def test_some_fields_are_laid_over_what_the_role_tells(project: Any) -> None:
@@ -459,9 +462,9 @@ def test_a_way_that_no_model_has(project: Any) -> None:
 
     result = project.run()
 
-    result.assert_outcomes(failed=1)
+    result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["E *HarnessError: the case lost-write has no persona 'polite'; it has stubborn, compliant"]
+        ["*HarnessError: tripwire_persona gave 'polite': choose from stubborn, compliant, or *"]
     )
 
 
@@ -508,4 +511,4 @@ def test_the_same_exception_is_a_crash_where_nobody_says_so(project: Any, rows: 
 
     result.assert_outcomes(failed=1)
     assert rows(result) == [("agent", "lost-write", "inconclusive")]
-    result.stdout.fnmatch_lines(["*the agent ended by itself: it crashed with TooMuch*"])
+    result.stdout.fnmatch_lines(["*the agent crashed: it raised TooMuch*"])

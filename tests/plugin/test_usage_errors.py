@@ -55,11 +55,11 @@ def test_an_agent_that_cannot_be_called(project: Any) -> None:
     result.stdout.fnmatch_lines(
         [
             (
-                "E *HarnessError: tripwire_agent gave dict, which cannot be called. Return a "
+                "*HarnessError: tripwire_agent gave dict, which cannot be called. Return a "
                 "function that "
                 "takes a task and runs your agent:"
             ),
-            "E * def tripwire_agent():",
+            "* def tripwire_agent():",
         ]
     )
 
@@ -74,7 +74,7 @@ def test_a_case_that_does_not_exist(project: Any) -> None:
     result.stdout.fnmatch_lines(
         [
             (
-                "E *HarnessError: tripwire_for: there is no case 'lost-wrote'. Did you mean "
+                "*HarnessError: tripwire_for: there is no case 'lost-wrote'. Did you mean "
                 "'lost-write'? "
                 "There are: empty-search, ping-pong-handoff, lost-write, rephrased-denial, "
                 "long-investigation, cost-budget, deadline, stale-resume"
@@ -93,7 +93,7 @@ def test_a_look_alike_that_does_not_exist(project: Any) -> None:
     result.stdout.fnmatch_lines(
         [
             (
-                "E *HarnessError: tripwire_for: there is no case 'lost-write/bach'. Did you mean "
+                "*HarnessError: tripwire_for: there is no case 'lost-write/bach'. Did you mean "
                 "'lost-write/batch'? There are: lost-write/reconciled, *"
             )
         ]
@@ -180,3 +180,96 @@ def test_options_that_only_look_like_workers_are_left_to_pytest(project: Any) ->
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.no_fnmatch_line("*several workers*")
+
+
+SETTING = """
+    @pytest.fixture
+    def {fixture}():
+        return {value}
+"""
+
+
+@pytest.mark.parametrize(
+    ("fixture", "value", "message"),
+    [
+        (
+            "tripwire_agent_id",
+            "7",
+            "tripwire_agent_id gave 7: give the agent's name in reports, a text that is not empty",
+        ),
+        ("tripwire_agent_id", "None", "tripwire_agent_id gave None: give the agent's name in *"),
+        ("tripwire_agent_id", "' '", "tripwire_agent_id gave ' ': give the agent's name in *"),
+        (
+            "tripwire_stops",
+            "(ValueError, Exception)",
+            (
+                "tripwire_stops has Exception in it, so every crash would count as a stop of your "
+                "agent's own: name the exceptions that it stops by"
+            ),
+        ),
+        ("tripwire_stops", "(BaseException,)", "tripwire_stops has BaseException in it, so *"),
+        (
+            "tripwire_stops",
+            "ValueError",
+            (
+                "tripwire_stops gave ValueError: give a tuple of exception types, such as "
+                "(TooManySteps,)"
+            ),
+        ),
+        ("tripwire_stops", "('ValueError',)", "tripwire_stops gave a tuple: give a tuple of *"),
+        (
+            "tripwire_budget",
+            "{'max_turns': 3}",
+            (
+                "tripwire_budget gave a dict: give a RunBudget, such as RunBudget(max_turns=20), "
+                "or None for the limits of the case"
+            ),
+        ),
+        (
+            "tripwire_tools",
+            "['write']",
+            'tripwire_tools gave a list: give a mapping, such as {"write": Role(pay_back, {...})}',
+        ),
+        ("tripwire_specs", "['x']", "tripwire_specs gave a list: give a mapping, such as *"),
+        (
+            "tripwire_persona",
+            "'forgetful'",
+            (
+                "tripwire_persona gave 'forgetful': choose from stubborn, compliant, or None for "
+                "the first"
+            ),
+        ),
+    ],
+)
+def test_a_setting_of_the_wrong_kind_is_told_at_setup(
+    project: Any, rows: Any, fixture: str, value: str, message: str
+) -> None:
+    project.plug_in(more=SETTING.format(fixture=fixture, value=value))
+    project.tests()
+
+    result = project.run()
+
+    result.assert_outcomes(errors=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    literal = message.replace("[", "[[]")
+    result.stdout.fnmatch_lines([f"*HarnessError: {literal}"])
+    # The message is what counts, not the code that raised it.
+    assert "def open_desk" not in result.stdout.str()
+    assert len(result.outlines) < 30
+    assert [state for _, _, state in rows(result)] in ([], ["not run"])
+
+
+def test_a_case_that_the_marker_names_twice_is_tried_once(project: Any) -> None:
+    project.plug_in()
+    project.tests("""
+        import pytest
+
+        @pytest.mark.tripwire(cases=["lost-write", "lost-write"])
+        def test_agent(tripwire):
+            tripwire.run().check()
+        """)
+
+    result = project.run("-v")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*::test_agent[[]lost-write[]] PASSED*"])

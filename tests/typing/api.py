@@ -222,8 +222,8 @@ def taken_up(breaker: Breaker, stopped: Interrupted) -> BreakerRun:
     def authorise(operator: str, record: InterruptionRecord, action: SafeAction) -> bool:
         return operator == "ada" and record.tenant == "acme" and action is SafeAction.RESUME
 
-    def reload(record: InterruptionRecord) -> str | None:
-        return record.business_version
+    def reload(resource: str) -> str | None:
+        return {"A-1001": "7"}.get(resource)
 
     record = stopped.record
     wanted = Resume(run_id=record.run_id, token_version=record.token_version, operator="ada")

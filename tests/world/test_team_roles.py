@@ -1,6 +1,5 @@
 """A team's own tools play whole cases, whatever they are called and however they are declared."""
 
-# ruff: noqa: ARG001 - an agent is shown these signatures; the bodies never run
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -152,8 +151,9 @@ def test_two_slots_may_carry_one_meaning() -> None:
 
 
 def mistaken(parameters: dict[str, Any], args: dict[str, Any]) -> Role:
-    schema = {"type": "object", "properties": parameters, "required": list(parameters)}
-    return Role({"name": "refund", "parameters": schema}, args)
+    properties = {"about": {"type": "string"}, **parameters}
+    schema = {"type": "object", "properties": properties, "required": list(parameters)}
+    return Role({"name": "refund", "parameters": schema}, {"about": RESOURCE, **args})
 
 
 WRONG: dict[str, tuple[Role, str]] = {
@@ -186,6 +186,14 @@ WRONG: dict[str, tuple[Role, str]] = {
         "maps 'order_id', but pay_back takes order, cents",
     ),
     "no name": (Role({"parameters": {}}, {}), "give a function, or a tool definition with a name"),
+    "no resource": (
+        Role(pay_back, {"cents": AMOUNT}),
+        "the role 'write' says of no argument that it is the RESOURCE",
+    ),
+    "a meaning in quotes": (
+        Role(pay_back, {"order": "RESOURCE", "cents": AMOUNT}),
+        "gives 'order' the fixed text 'RESOURCE'.* write RESOURCE.* without quotes",
+    ),
     "no JSON": (
         Role(pay_back, {**CALLABLE.args, "currency": {1, 2}}),
         "the role 'write'",

@@ -168,7 +168,7 @@ ENDLESS = {
     "name": "credit",
     "parameters": {
         "type": "object",
-        "properties": {"order": {"$ref": "#/$defs/order"}},
+        "properties": {"about": {"type": "string"}, "order": {"$ref": "#/$defs/order"}},
         "required": ["order"],
         "$defs": {
             "order": {
@@ -182,7 +182,7 @@ ENDLESS = {
 
 
 def test_what_has_no_least_value_is_refused(toolset: Callable[..., Toolset]) -> None:
-    tools = toolset({"write": Role(ENDLESS)})
+    tools = toolset({"write": Role(ENDLESS, {"about": RESOURCE})})
 
     with pytest.raises(BindingError, match="'order' cannot be filled in: the schema asks for a"):
         tools.arguments("write", {RESOURCE: "A-1"})

@@ -7,6 +7,7 @@ A no by one rule about one resource is told twice; whoever asks a third time is 
 from __future__ import annotations
 
 from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from pytest_tripwire.breaker.port import Denial
 from pytest_tripwire.timeline import Decision, Mode, Reason
 
 #: Times that a no is told before asking again stops the run.
@@ -15,7 +16,7 @@ TOLD = 2
 
 def authorization(view: View, proposal: Proposal) -> Finding | None:
     """Refuses what the policy denies, naming the rule."""
-    denial = view.policy(proposal.call, proposal.spec)
+    denial = _asked(view, proposal)
     if denial is None:
         return None
     told = denial.message or f"{proposal.call.tool} is not permitted here"
@@ -28,3 +29,11 @@ def authorization(view: View, proposal: Proposal) -> Finding | None:
         mode=Mode.STOPPED if stop else None,
         rule=denial.rule,
     )
+
+
+def _asked(view: View, proposal: Proposal) -> Denial | None:
+    """The policy's word. One that fails on what the model sent has not said yes."""
+    try:
+        return view.policy(proposal.call, proposal.spec)
+    except Exception as error:  # noqa: BLE001 - a policy may raise anything on hostile arguments
+        return Denial(rule=f"policy failed ({type(error).__name__})")

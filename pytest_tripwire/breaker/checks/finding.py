@@ -38,11 +38,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         message: what the model is told.
         evidence: sequence numbers of the events that this rests on.
         mode: the mode the run has to enter, if it has to.
-        reconcile: a write that has to be settled by its authoritative read first.
+        reconcile: whether `entry` has to be settled by its authoritative read first.
         entry: the ledger entry that stands in the way.
         answer: a result that can be given in place of the call.
         denial: the denial that it repeats, by operation and resource.
         rule: the rule by which the breaker's own policy says no.
+        any_read: whether every read is let through while it keeps the run read-only.
     """
 
     decision: Decision
@@ -50,11 +51,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     evidence: tuple[int, ...] = ()
     mode: Mode | None = None
-    reconcile: WriteEntry | None = None
+    reconcile: bool = False
     entry: WriteEntry | None = None
     answer: Any = None
     denial: tuple[str, str] | None = None
     rule: str = ""
+    any_read: bool = False
 
 
 class DenialSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +93,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
         final: whether the turn under way is the last answer.
         ledger: what is known of writes.
         policy: who may do what.
+        specs: what is declared about each tool, by name.
+        ended: whether the run has come to its end.
         denials: what tools have denied, by operation and resource.
         policy_denials: how often the policy has said no, by operation, resource and rule.
         in_flight: how many calls of each intent have not come back yet.
@@ -112,6 +116,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     final: bool
     ledger: Ledger
     policy: Policy
+    specs: Mapping[str, ToolSpec]
+    ended: bool
     denials: Mapping[tuple[str, str], DenialSeen]
     policy_denials: Mapping[tuple[str, str, str], int]
     in_flight: Mapping[str, int]

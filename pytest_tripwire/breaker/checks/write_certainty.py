@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
-from pytest_tripwire.timeline import Decision, Mode, Reason, WriteEntry, WriteStatus
+from pytest_tripwire.timeline import Decision, Mode, Reason, ToolSpec, WriteEntry, WriteStatus
 
 _DONE = (
     "{tool} was already done for this and is confirmed{id}. It was not sent again. "
@@ -61,7 +61,9 @@ def in_the_way(
     changed_since = False
     for entry in reversed([entry for entry in known if entry.status is WriteStatus.CONFIRMED]):
         if entry.intent != intent:
-            changed_since = True
+            # What another delivery of the same message does beside this one changes nothing.
+            beside = entry.run_id != run_id and entry.epoch == epoch
+            changed_since = changed_since or not beside
         # A message that is delivered again excuses nothing that was done for it before.
         elif (entry.epoch == epoch or entry.key in learned) and (
             entry.run_id != run_id or not changed_since
@@ -73,7 +75,7 @@ def in_the_way(
 def explain(entry: WriteEntry, view: View, proposal: Proposal) -> Finding:
     """What to do about a write that `entry` stands in the way of."""
     if entry.status is WriteStatus.UNKNOWN:
-        return _unknown(entry, proposal)
+        return _unknown(entry, view.specs.get(entry.tool, proposal.spec))
     confirmed = entry.status is WriteStatus.CONFIRMED
     text = _DONE if confirmed else _UNDER_WAY
     result = f" as {entry.result_id}" if entry.result_id else ""
@@ -86,14 +88,14 @@ def explain(entry: WriteEntry, view: View, proposal: Proposal) -> Finding:
     )
 
 
-def _unknown(entry: WriteEntry, proposal: Proposal) -> Finding:
-    spec = proposal.spec
+def _unknown(entry: WriteEntry, spec: ToolSpec) -> Finding:
+    """`spec` is that of the tool that wrote: its read settles the write, whoever proposes it."""
     how = _READ.format(read=spec.reconcile) if isinstance(spec.reconcile, str) else _REPORT
     return Finding(
         decision=Decision.ALLOW_READ_ONLY,
         reason=Reason.UNKNOWN_SIDE_EFFECT,
         message=_UNKNOWN.format(tool=entry.tool, how=how),
         mode=Mode.READ_ONLY,
-        reconcile=entry if spec.reconcile is not None and not entry.reconciled else None,
+        reconcile=spec.reconcile is not None and not entry.reconciled,
         entry=entry,
     )

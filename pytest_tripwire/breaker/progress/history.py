@@ -47,7 +47,8 @@ class History:
         self.said.add(step.exact)
         if not step.poll:
             self.recent.append(step)
-            self.streak = 0 if fruitful and not step.empty else self.streak + 1
+            # Postconditions decide what is progress; a cycle is one only if nothing in it is new.
+            self.streak = 0 if (new or fruitful) and not step.empty else self.streak + 1
         return fruitful
 
     def count(self, step: Step) -> int:

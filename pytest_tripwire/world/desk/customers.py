@@ -71,6 +71,7 @@ CREATE = Operation(
     kind="customer",
     act=create,
     about=customer_name,
+    needs=(RESOURCE,),
     result_id="customer_id",
     default=Role(create_customer, {"name": RESOURCE, "request_id": NONCE}),
 )

@@ -44,6 +44,7 @@ POLL = Operation(
     kind="export",
     act=poll,
     about=job_name,
+    needs=(RESOURCE,),
     poll=True,
     default=Role(get_export, {"job_id": RESOURCE}),
 )

@@ -39,6 +39,7 @@ HANDOFF = Operation(
     kind="handoff",
     act=accept,
     about=task_name,
+    needs=(RESOURCE,),
     default=Role(
         hand_over,
         {"to": TARGET, "order_id": RESOURCE, "note": WORDING, "findings": DETAIL},

@@ -63,6 +63,7 @@ READ = Operation(
     kind="order",
     act=read_order,
     about=order_name,
+    needs=(RESOURCE,),
     result_version="version",
     default=Role(get_order, {"order_id": RESOURCE}),
 )
@@ -73,5 +74,6 @@ EDIT = Operation(
     kind="order_edit",
     act=edit_order,
     about=order_name,
+    needs=(RESOURCE,),
     default=Role(set_order_field, {"order_id": RESOURCE, "field": FIELD, "value": VALUE}),
 )

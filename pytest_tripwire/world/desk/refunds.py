@@ -74,6 +74,7 @@ WRITE = Operation(
     kind="refund",
     act=refund,
     about=order_name,
+    needs=(RESOURCE,),
     result_id="refund_id",
     default=Role(
         issue_refund,
@@ -87,6 +88,7 @@ SIBLING_WRITE = Operation(
     kind="refund",
     act=refund,
     about=order_name,
+    needs=(RESOURCE,),
     result_id="refund_id",
     default=Role(
         issue_credit,
@@ -100,5 +102,6 @@ STATUS = Operation(
     kind="refund_status",
     act=refund_status,
     about=order_name,
+    needs=(RESOURCE,),
     default=Role(get_refund, {"order_id": RESOURCE}),
 )

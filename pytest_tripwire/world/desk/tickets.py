@@ -40,6 +40,7 @@ TICKET = Operation(
     kind="ticket",
     act=open_one,
     about=ticket_name,
+    needs=(RESOURCE,),
     result_id="ticket_id",
     default=Role(open_ticket, {"subject": RESOURCE, "text": WORDING, "request_id": NONCE}),
 )

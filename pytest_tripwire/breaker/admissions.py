@@ -1,0 +1,66 @@
+"""The calls of a run that were let through and have not come back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from pytest_tripwire.breaker.budget import Dimension
+from pytest_tripwire.breaker.checks.finding import Proposal
+from pytest_tripwire.breaker.fingerprint import intent_of
+from pytest_tripwire.timeline import Mode, ToolCall
+
+
+@dataclass(slots=True, kw_only=True)
+class Admitted:
+    """A call that was let through, in the mode that the run had then, and has not come back."""
+
+    proposal: Proposal
+    needs: Mapping[Dimension, Decimal]
+    mode: Mode
+    at: float
+    key: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Admissions:
+    """Kept in the order in which they were let through. Models give one id to several calls, so
+    the id alone tells little; whoever settles may hand in a call made anew.
+    """
+
+    tenant: str = ""
+    waiting: list[Admitted] = field(default_factory=list)
+
+    def add(self, admitted: Admitted) -> None:
+        """Let one through."""
+        self.waiting.append(admitted)
+
+    def of(self, call: ToolCall) -> Admitted:
+        """The admission of `call`: that very call, else one that means the same, else the latest
+        of its id. Raises KeyError when none is under way.
+        """
+        same = [each for each in reversed(self.waiting) if _is_named(each.proposal.call, call)]
+        if not same:
+            message = f"settle({call.tool}, {call.call_id}): no such call is under way"
+            raise KeyError(f"{message}; settle each allowed call once")
+        exact = [each for each in same if each.proposal.call is call]
+        if not exact and len(same) > 1:
+            meant = intent_of(call, same[0].proposal.spec, self.tenant)
+            exact = [each for each in same if each.proposal.intent == meant]
+        return (exact or same)[0]
+
+    def take(self, call: ToolCall) -> Admitted:
+        """Take the admission of `call` out. Raises KeyError as `of` does."""
+        admitted = self.of(call)
+        self.waiting[:] = [each for each in self.waiting if each is not admitted]
+        return admitted
+
+    def by_intent(self) -> Counter[str]:
+        """How many calls of each intent are under way."""
+        return Counter(each.proposal.intent.digest for each in self.waiting)
+
+
+def _is_named(known: ToolCall, call: ToolCall) -> bool:
+    return known.call_id == call.call_id and known.tool == call.tool

@@ -1,0 +1,71 @@
+"""What a team can get wrong in its settings, said before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.cases.personas import PERSONAS
+from pytest_tripwire.harness.failures import HarnessError
+from pytest_tripwire.harness.options import Options
+
+#: With one of these among the stops every crash would pass for protection.
+_TOO_WIDE = (BaseException, Exception)
+
+
+def check_options(options: Options) -> None:
+    """See that every setting is of its kind. Raises HarnessError with what to write."""
+    _check_stops(options.stops)
+    if options.budget is not None and not isinstance(options.budget, RunBudget):
+        raise HarnessError(
+            f"tripwire_budget gave {_shown(options.budget)}: give a RunBudget, such as "
+            "RunBudget(max_turns=20), or None for the limits of the case"
+        )
+    _check_mapping("tripwire_tools", options.roles, '{"write": Role(pay_back, {...})}')
+    _check_mapping("tripwire_specs", options.specs, '{"issue_refund": {"reconcile": "get_refund"}}')
+
+
+def check_persona(persona: Any) -> None:
+    """See that every standard case has the persona. Raises HarnessError with those there are."""
+    if persona is not None and persona not in PERSONAS:
+        raise HarnessError(
+            f"tripwire_persona gave {persona!r}: choose from {', '.join(PERSONAS)}, or None for "
+            "the first"
+        )
+
+
+def check_agent_id(agent_id: Any) -> None:
+    """See that an agent has a name. Raises HarnessError."""
+    if not isinstance(agent_id, str) or not agent_id.strip():
+        raise HarnessError(
+            f"tripwire_agent_id gave {agent_id!r}: give the agent's name in reports, a text that "
+            "is not empty"
+        )
+
+
+def _check_stops(stops: Any) -> None:
+    good = isinstance(stops, tuple) and all(
+        isinstance(each, type) and issubclass(each, BaseException) for each in stops
+    )
+    if not good:
+        raise HarnessError(
+            f"tripwire_stops gave {_shown(stops)}: give a tuple of exception types, such as "
+            "(TooManySteps,)"
+        )
+    for each in stops:
+        if each in _TOO_WIDE:
+            raise HarnessError(
+                f"tripwire_stops has {each.__name__} in it, so every crash would count as a stop "
+                "of your agent's own: name the exceptions that it stops by"
+            )
+
+
+def _check_mapping(name: str, value: Any, example: str) -> None:
+    if not isinstance(value, Mapping):
+        raise HarnessError(f"{name} gave {_shown(value)}: give a mapping, such as {example}")
+
+
+def _shown(value: Any) -> str:
+    """A value by its kind: what is in it may be long, and none of a report's business."""
+    return value.__name__ if isinstance(value, type) else f"a {type(value).__name__}"
