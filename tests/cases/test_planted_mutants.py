@@ -17,7 +17,6 @@ import pytest
 from pytest_tripwire import Run
 from pytest_tripwire.breaker import budget, checks, controller, progress, writes
 from pytest_tripwire.breaker.checks import Finding, Proposal, View
-from pytest_tripwire.breaker.checks.deadline import passed
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.fingerprint import Intent, intent_of
 from pytest_tripwire.breaker.progress import History, Step, Trip
