@@ -202,7 +202,6 @@ class Controller:
             changed = self._state.mode is not admitted.mode
             finding = stop_state(self._view(), admitted.proposal) if changed else None
             if finding is None:
-                self._state.dispatched += 1
                 yield ALLOW
             else:
                 self._withdraw(call)
@@ -402,7 +401,6 @@ class Controller:
         return self._refuse(proposal.call, finding)
 
     def _refuse(self, call: ToolCall, finding: Finding) -> Verdict:
-        self._state.refused += 1
         return self._decided(call, verdict_of(finding))
 
     def _decided(self, call: ToolCall, verdict: Verdict) -> Verdict:

@@ -68,6 +68,4 @@ class RunState:
     final: bool = False
     turns: int = 0
     progress_turn: int = 0
-    refused: int = 0
-    dispatched: int = 0
     lowest_cost: Decimal = Decimal(0)

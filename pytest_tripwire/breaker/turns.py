@@ -7,11 +7,11 @@ from decimal import Decimal
 from pytest_tripwire.breaker.accounts import ANY, Accounts
 from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
 from pytest_tripwire.breaker.checks.budgets import spent
-from pytest_tripwire.breaker.checks.finding import Finding
+from pytest_tripwire.breaker.checks.finding import Finding, stop_for
 from pytest_tripwire.breaker.checks.stop_state import over
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.state import RunState
-from pytest_tripwire.timeline import Decision, Mode, Reason
+from pytest_tripwire.timeline import Mode, Reason
 
 #: Turns in a row that bring nothing, after which a run past its usual length is stopped.
 PATIENCE = 2
@@ -61,7 +61,7 @@ class Turns:
         if cost is not None:
             self._state.lowest_cost = min(self._state.lowest_cost or cost, cost)
         if self._is_unknown(usage):
-            self._modes.leave_open(_stop(Reason.COST_UNKNOWN, _UNKNOWN))
+            self._modes.leave_open(stop_for(Reason.COST_UNKNOWN, _UNKNOWN))
         ceiling = self._budget.max_prompt_tokens
         if ceiling is not None and (usage.prompt_tokens or 0) > ceiling:
             self._state.over_ceiling = True
@@ -90,13 +90,9 @@ class Turns:
         if usual is None or self._state.turns < usual:
             return None
         stuck = self._state.turns - self._state.progress_turn >= PATIENCE
-        return _stop(Reason.TURN_BUDGET, _UNUSUAL) if stuck else None
+        return stop_for(Reason.TURN_BUDGET, _UNUSUAL) if stuck else None
 
     def _is_unknown(self, usage: Usage) -> bool:
         money = self._accounts.is_limited(Dimension.MODEL_COST) and usage.cost_usd is None
         tokens = self._accounts.is_limited(Dimension.TOKENS) and usage.prompt_tokens is None
         return money or tokens
-
-
-def _stop(reason: Reason, message: str) -> Finding:
-    return Finding(decision=Decision.INTERRUPT, reason=reason, message=message, mode=Mode.STOPPED)

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar, overload
 import msgspec
 
 from pytest_tripwire.breaker.budget import Usage
-from pytest_tripwire.breaker.checks.finding import Finding
+from pytest_tripwire.breaker.checks.finding import Finding, stop_for
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.reconcile import Reconcile
@@ -32,7 +32,6 @@ from pytest_tripwire.guard.nudge import with_hint
 from pytest_tripwire.guard.wrap import wrap
 from pytest_tripwire.timeline import (
     BudgetLine,
-    Decision,
     Effect,
     InterruptionRecord,
     Mode,
@@ -340,14 +339,7 @@ class BreakerRun:
 
     def interrupt(self, message: str) -> None:
         """Stop the run from outside: nothing is dispatched any more."""
-        self._controller.stop(
-            Finding(
-                decision=Decision.INTERRUPT,
-                reason=Reason.CANCELLED,
-                message=message,
-                mode=Mode.STOPPED,
-            )
-        )
+        self._controller.stop(stop_for(Reason.CANCELLED, message))
 
     def limit(self, finding: Finding) -> None:
         """Begin in another mode than `open`, as a resumed run may have to."""

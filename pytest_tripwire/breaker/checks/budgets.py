@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from pytest_tripwire.breaker.accounts import ANY
 from pytest_tripwire.breaker.budget import REASONS, Dimension
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View, stop_for
 from pytest_tripwire.breaker.reconcile import settles
-from pytest_tripwire.timeline import Decision, Mode, Reason
+from pytest_tripwire.timeline import Mode, Reason
 
 _SPENT = "The budget {name} of this run is spent. No tool runs any more: finish with what you know."
 _FINAL = "This was the last turn. No tool runs any more: what you say now is the answer."
@@ -30,7 +30,7 @@ def budgets(view: View, proposal: Proposal) -> Finding | None:
     if not slots:
         return None
     if view.final:
-        return _stop(Reason.TOKEN_BUDGET, _FINAL)
+        return stop_for(Reason.TOKEN_BUDGET, _FINAL)
     short = view.accounts.short_of({Dimension.MODEL_COST: ANY, Dimension.TOKENS: ANY})
     if short is None and Dimension.SIDE_EFFECTS in slots:
         short = view.accounts.short_of({Dimension.SIDE_EFFECTS: slots[Dimension.SIDE_EFFECTS]})
@@ -38,15 +38,11 @@ def budgets(view: View, proposal: Proposal) -> Finding | None:
         return spent(short)
     done = view.executed.get(proposal.intent.digest, 0)
     if view.max_same_intent is not None and done >= view.max_same_intent:
-        return _stop(Reason.SAME_INTENT_BUDGET, _SPENT.format(name="max_same_intent"))
+        return stop_for(Reason.SAME_INTENT_BUDGET, _SPENT.format(name="max_same_intent"))
     short = view.accounts.short_of(slots)
     return None if short is None else spent(short)
 
 
 def spent(dimension: Dimension) -> Finding:
     """The end of a run for want of `dimension`."""
-    return _stop(REASONS[dimension], _SPENT.format(name=dimension.value))
-
-
-def _stop(reason: Reason, message: str) -> Finding:
-    return Finding(decision=Decision.INTERRUPT, reason=reason, message=message, mode=Mode.STOPPED)
+    return stop_for(REASONS[dimension], _SPENT.format(name=dimension.value))

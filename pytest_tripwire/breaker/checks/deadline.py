@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
-from pytest_tripwire.timeline import Decision, Mode, Reason
+from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View, stop_for
+from pytest_tripwire.timeline import Decision, Reason
 
 _PASSED = "The time of this run is over. No tool runs any more: finish with what you know."
 _TOO_LONG = (
@@ -30,9 +30,4 @@ def deadline(view: View, proposal: Proposal) -> Finding | None:
 
 def passed() -> Finding:
     """The end of a run whose time is over."""
-    return Finding(
-        decision=Decision.INTERRUPT,
-        reason=Reason.DEADLINE,
-        message=_PASSED,
-        mode=Mode.STOPPED,
-    )
+    return stop_for(Reason.DEADLINE, _PASSED)

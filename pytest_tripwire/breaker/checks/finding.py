@@ -59,6 +59,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     any_read: bool = False
 
 
+def stop_for(reason: Reason, message: str) -> Finding:
+    """The end of a run."""
+    return Finding(decision=Decision.INTERRUPT, reason=reason, message=message, mode=Mode.STOPPED)
+
+
 class DenialSeen(msgspec.Struct, frozen=True, kw_only=True):
     """A no that a tool has given.
 

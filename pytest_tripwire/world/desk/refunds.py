@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from pytest_tripwire.timeline import Effect
 from pytest_tripwire.world.desk.orders import order_name
 from pytest_tripwire.world.operation import Done, Operation, Slots
@@ -82,14 +84,9 @@ WRITE = Operation(
     ),
 )
 
-SIBLING_WRITE = Operation(
+SIBLING_WRITE = msgspec.structs.replace(
+    WRITE,
     role="sibling_write",
-    effect=Effect.WRITE,
-    kind="refund",
-    act=refund,
-    about=order_name,
-    needs=(RESOURCE,),
-    result_id="refund_id",
     default=Role(
         issue_credit,
         {"order_id": RESOURCE, "amount": AMOUNT, "note": WORDING, "request_id": NONCE},
