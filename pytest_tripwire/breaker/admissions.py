@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -57,9 +56,9 @@ class Admissions:
         self.waiting[:] = [each for each in self.waiting if each is not admitted]
         return admitted
 
-    def by_intent(self) -> Counter[str]:
-        """How many calls of each intent are under way."""
-        return Counter(each.proposal.intent.digest for each in self.waiting)
+    def count(self, intent: str) -> int:
+        """How many calls of one intent are under way."""
+        return sum(each.proposal.intent.digest == intent for each in self.waiting)
 
 
 def _is_named(known: ToolCall, call: ToolCall) -> bool:

@@ -337,7 +337,7 @@ class Controller:
             ended=state.ended,
             denials=state.denials,
             policy_denials=state.policy_denials,
-            in_flight=state.admissions.by_intent(),
+            in_flight=state.admissions.count,
             patience=self._patience,
             held=state.held,
             answers=state.answers,

@@ -50,9 +50,8 @@ class Modes:
         """Store the record as it now stands; a write that settles late belongs in it too. A run
         that was taken up again by others since keeps its hands off.
         """
-        stop, previous = self._state.stop, self._ledger.record_of(self._context.run_id)
-        superseded = previous and previous.token_version != self._context.token_version
-        if stop is not None and not superseded:
+        stop = self._state.stop
+        if stop is not None and not self._is_superseded():
             self._ledger.store_record(
                 record(
                     self._context,
@@ -63,6 +62,10 @@ class Modes:
                     elapsed_s=self._clock.now() - self._context.started_at,
                 )
             )
+
+    def _is_superseded(self) -> bool:
+        known = self._ledger.record_of(self._context.run_id)
+        return known is not None and known.token_version != self._context.token_version
 
     def reopen(self) -> None:
         """Reconciliation is the one road from `read_only` back to `open`."""

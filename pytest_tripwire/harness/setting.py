@@ -100,7 +100,7 @@ class Setting:
         resumes = interlude.why is Again.RESUME
         if self.run is not None and resumes:
             self.run.interrupt("Interrupted until the operator has decided.")
-        record = self.run.close() if self.run is not None else None
+        record = self.close(crashed=False)
         if resumes and record is not None and SafeAction.RESUME not in record.safe_actions:
             return False
         interlude.meanwhile(self.stage)
@@ -136,11 +136,7 @@ class Setting:
     def _begun(self) -> BreakerRun | None:
         if self.options.protection == Protection.OWN:
             return None
-        run = self._breaker.run(
-            workflow=self.case.id,
-            timeline=self.timeline,
-        )
-        return self._timed(run)
+        return self._timed(self._breaker.run(workflow=self.case.id, timeline=self.timeline))
 
     def _taken_up(self, record: InterruptionRecord | None) -> BreakerRun | None:
         if record is None:

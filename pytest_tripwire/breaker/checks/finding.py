@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -102,7 +102,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
         ended: whether the run has come to its end.
         denials: what tools have denied, by operation and resource.
         policy_denials: how often the policy has said no, by operation, resource and rule.
-        in_flight: how many calls of each intent have not come back yet.
+        in_flight: how many calls of an intent have not come back yet.
         patience: fruitless steps of one kind that are executed.
         held: unknown writes that keep the run read-only, by resource.
         answers: what reconciling reads returned in this run, by the write's key.
@@ -125,7 +125,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool
     denials: Mapping[tuple[str, str], DenialSeen]
     policy_denials: Mapping[tuple[str, str, str], int]
-    in_flight: Mapping[str, int]
+    in_flight: Callable[[str], int]
     patience: int
     held: Mapping[str, ToolSpec]
     answers: Mapping[str, Any]

@@ -17,8 +17,10 @@ _WAIT = (
 
 def in_flight(view: View, proposal: Proposal) -> Finding | None:
     """Refuses a read of which as many are under way as may be fruitless."""
-    count = view.in_flight.get(proposal.intent.digest, 0)
-    if proposal.spec.effect is not Effect.READ or proposal.spec.poll or count < view.patience:
+    if proposal.spec.effect is not Effect.READ or proposal.spec.poll:
+        return None
+    count = view.in_flight(proposal.intent.digest)
+    if count < view.patience:
         return None
     return Finding(
         decision=Decision.REFUSE,
