@@ -203,7 +203,8 @@ def test_a_read_only_resume_settles_an_unknown_write() -> None:
     assert entry.status is WriteStatus.CONFIRMED
 
 
-def test_a_wider_read_proves_nothing() -> None:
+@pytest.mark.parametrize("shown", ["R1", "from another line, long ago"])
+def test_a_wider_read_proves_nothing(shown: str) -> None:
     fates = iter(["ok", "lost"])
 
     def pay(order: str, line: int) -> dict[str, str]:
@@ -216,7 +217,7 @@ def test_a_wider_read_proves_nothing() -> None:
         effect="write",
         identity=("order", "line"),
         result_id="id",
-        reconcile=lambda order: {"id": "R1"},
+        reconcile=lambda order: {"id": shown},
     )
     run = Breaker(specs={"pay": spec}).run()
     (tool,) = run.guard([pay])
