@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from pytest_tripwire.breaker.budget import Dimension
-from pytest_tripwire.breaker.checks.finding import Proposal
+from pytest_tripwire.breaker.circuit import CircuitTicket
+from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import intent_of
 from pytest_tripwire.timeline import Mode, ToolCall
 
@@ -21,6 +22,8 @@ class Admitted:
     mode: Mode
     at: float
     key: str | None = None
+    ticket: CircuitTicket | None = None
+    stamp: float | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,6 +52,10 @@ class Admissions:
             meant = intent_of(call, same[0].proposal.spec, self.tenant)
             exact = [each for each in same if each.proposal.intent == meant]
         return (exact or same)[0]
+
+    def has(self, call: ToolCall) -> bool:
+        """Whether this very call was let through and has not come back."""
+        return any(each.proposal.call is call for each in self.waiting)
 
     def take(self, call: ToolCall) -> Admitted:
         """Take the admission of `call` out. Raises KeyError as `of` does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import Finding
+from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.progress.trip import Trip
 from pytest_tripwire.timeline import Decision, Mode, Reason, Verdict, WriteEntry
 

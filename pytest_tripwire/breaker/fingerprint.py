@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.breaker.names import is_nonce, is_talk
 from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, ToolCall, ToolSpec
 
 #: Characters of a reference.
@@ -35,19 +37,56 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
 
 def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
     """The fingerprints of `call`. `tenant` is trusted context, never an argument of the model."""
-    named = spec.identity or ()  # in the resource already, whatever this tool calls it
     arguments = {name: as_json(value) for name, value in call.arguments.items()}
-    meant = _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording, named)
-    if spec.effect is Effect.HANDOFF and spec.required_fields:
-        meant = {name: meant[name] for name in spec.required_fields if name in meant}
-    resource = digest((tenant, spec.kind, identity_of(call.arguments, spec)))
-    said = _without(arguments, DEFAULT_VOLATILE, spec.volatile)
+    said = {name: value for name, value in arguments.items() if not is_minted(name, spec)}
+    meant = {name: value for name, value in said.items() if not is_talk_of(name, spec)}
+    named = identity_of(arguments, spec)
+    resource = digest((tenant, spec.kind, named))
+    if spec.effect is Effect.HANDOFF:
+        return _handoff(spec, resource, meant, said)
+    whole = spec.identity is None and not isinstance(named, _Found)
+    intended = resource
+    if not whole:
+        left = spec.identity or ()  # in the resource already, whatever this tool calls it
+        intended = digest((resource, _without(meant, left)))
+    exact = intended if len(said) == len(meant) else digest((resource, said))
+    return Intent(resource=resource, digest=intended, exact=exact)
+
+
+def _handoff(
+    spec: ToolSpec, resource: str, meant: dict[str, Any], said: dict[str, Any]
+) -> Intent:
+    carried = _without(meant, spec.identity or ())
+    if spec.required_fields:
+        carried = {name: carried[name] for name in spec.required_fields if name in carried}
     return Intent(
         resource=resource,
-        digest=digest((resource, meant)),
+        digest=digest((resource, carried)),
         exact=digest((resource, said)),
-        content=digest(meant),
+        content=digest(carried),
     )
+
+
+def is_minted(name: str, spec: ToolSpec) -> bool:
+    """Whether an argument is a nonce: declared, or by its name where nothing else is declared."""
+    if name in spec.volatile:
+        return True
+    return (name in DEFAULT_VOLATILE or is_nonce(name)) and not _is_declared(name, spec)
+
+
+def is_talk_of(name: str, spec: ToolSpec) -> bool:
+    """Whether an argument is wording: declared, or what the model says to itself."""
+    return name in spec.wording or (is_talk(name) and not _is_declared(name, spec))
+
+
+def _is_declared(name: str, spec: ToolSpec) -> bool:
+    return name in (spec.identity or ()) or name in spec.cursor or name in spec.required_fields
+
+
+class _Found(tuple[str, ...]):
+    """What patterns have found in free-form arguments."""
+
+    __slots__ = ()
 
 
 def plain(call: ToolCall) -> ToolCall:
@@ -60,12 +99,31 @@ def plain(call: ToolCall) -> ToolCall:
 
 def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
     """What is acted on: the declared identity by position, so that the tools of one operation
-    may name it differently; undeclared, every argument that is neither nonce nor wording.
+    may name it differently; undeclared, what the patterns find, else every argument that is
+    neither nonce nor wording.
     """
-    if spec.identity is None:
-        known = _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
-        return {name: as_json(value) for name, value in known.items()}
-    return tuple(_as_reference(as_json(arguments.get(name))) for name in spec.identity)
+    if spec.identity is not None:
+        return tuple(_as_reference(as_json(arguments.get(name))) for name in spec.identity)
+    if spec.resource_patterns:
+        found = _found(arguments, spec.resource_patterns)
+        if found:
+            return found
+    return {
+        name: as_json(value)
+        for name, value in arguments.items()
+        if not is_minted(name, spec) and not is_talk_of(name, spec)
+    }
+
+
+def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> _Found:
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    found = {
+        match.group(match.lastindex or 0)
+        for pattern in patterns
+        for text in texts
+        for match in re.finditer(pattern, text)
+    }
+    return _Found(sorted(found))
 
 
 def as_json(value: Any, depth: int = _DEEPEST) -> Any:
@@ -93,7 +151,9 @@ def reference_of(arguments: Mapping[str, Any], spec: ToolSpec) -> str:
     """
     names = spec.identity
     if names is None:
-        known = _without(arguments, DEFAULT_VOLATILE, spec.volatile, spec.wording)
+        known = [
+            name for name in arguments if not (is_minted(name, spec) or is_talk_of(name, spec))
+        ]
         names = tuple(known) if len(known) == 1 else ()
     parts = [arguments.get(name) for name in names]
     return "/".join(str(part) for part in parts if isinstance(part, str | int))[:_LONGEST]

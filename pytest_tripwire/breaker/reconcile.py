@@ -17,7 +17,8 @@ from pytest_tripwire.breaker.fingerprint import identity_of
 from pytest_tripwire.timeline import Outcome, Reconciler, Status, ToolSpec, WriteEntry, WriteStatus
 
 if TYPE_CHECKING:
-    from pytest_tripwire.breaker.checks.finding import Proposal, View
+    from pytest_tripwire.breaker.core import Core
+    from pytest_tripwire.breaker.finding import Proposal
 
 #: Clocks count in floats, and so a wait may end a hair before its time.
 _HAIR = 1e-6
@@ -76,12 +77,12 @@ def _asked(proposal: Proposal, spec: ToolSpec) -> dict[str, Any]:
     }
 
 
-def settles(proposal: Proposal, view: View) -> bool:
+def settles(proposal: Proposal, run: Core) -> bool:
     """Whether a proposed read is the authoritative one of a held write, about its resource."""
     return any(
         spec.reconcile == proposal.call.tool
-        and covers(spec, proposal.call.arguments, resource, view.tenant)
-        for resource, spec in view.held.items()
+        and covers(spec, proposal.call.arguments, resource, run.tenant)
+        for resource, spec in run.state.held.items()
     )
 
 

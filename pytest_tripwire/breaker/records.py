@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import DenialSeen, Finding
+from pytest_tripwire.breaker.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.timeline import (
     BudgetLine,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from pytest_tripwire.breaker.accounts import ANY, Accounts
-from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
+from pytest_tripwire.breaker.accounts import ANY
+from pytest_tripwire.breaker.budget import Dimension, Usage
 from pytest_tripwire.breaker.checks.budgets import spent
-from pytest_tripwire.breaker.checks.finding import Finding, stop_for
+from pytest_tripwire.breaker.core import Core
+from pytest_tripwire.breaker.finding import Finding, stop_for
 from pytest_tripwire.breaker.checks.stop_state import over
 from pytest_tripwire.breaker.modes import Modes
-from pytest_tripwire.breaker.state import RunState
+from pytest_tripwire.breaker.repetition import Repetition
 from pytest_tripwire.timeline import Mode, Reason
 
 #: Turns in a row that bring nothing, after which a run past its usual length is stopped.
@@ -22,77 +23,88 @@ _UNKNOWN = (
 )
 _UNUSUAL = "This run is longer than usual and gets nowhere. Finish with what you know."
 
+_REPEATED = "The same was said again and again and nothing came of it, so the run was stopped."
+
 
 class Turns:
     """Counts and pays a run's model requests. Used under the run's lock."""
 
-    def __init__(
-        self, *, budget: RunBudget, state: RunState, accounts: Accounts, modes: Modes
-    ) -> None:
-        self._budget = budget
-        self._state = state
-        self._accounts = accounts
+    def __init__(self, core: Core, modes: Modes) -> None:
+        self._core = core
         self._modes = modes
         self._promised: list[Decimal] = []
+        self._talk = Repetition()
+        self._talked_since = 0
 
     def open(self, estimate_usd: Decimal | None) -> Finding | None:
         """Open a turn: reserve what its request is expected to cost, the lowest seen if nobody
         estimates. Returns why it must not be sent, if it must not.
         """
-        stop = self._state.stop
-        if stop is not None and self._state.mode is Mode.STOPPED:
+        stop = self._core.state.stop
+        if stop is not None and self._core.state.mode is Mode.STOPPED:
             return over(stop)
         finding = self._unusual() or self._reserve(estimate_usd)
         if finding is not None:
             self._modes.leave_open(finding)
             return finding
-        self._state.turns += 1
-        self._state.final = self._state.over_ceiling
+        self._core.state.turns += 1
+        self._core.state.final = self._core.state.over_ceiling
         return None
 
     def pay(self, usage: Usage) -> None:
         """Pay for the request that was opened first and not paid yet."""
         promised = self._promised.pop(0) if self._promised else Decimal(0)
         cost = usage.cost_usd
-        self._accounts.settle(
+        self._core.accounts.settle(
             Dimension.MODEL_COST, reserved=promised, spent=promised if cost is None else cost
         )
-        self._accounts.settle(Dimension.TOKENS, reserved=Decimal(0), spent=Decimal(usage.tokens))
+        self._core.accounts.settle(Dimension.TOKENS, reserved=Decimal(0), spent=Decimal(usage.tokens))
         if cost is not None:
-            self._state.lowest_cost = min(self._state.lowest_cost or cost, cost)
+            self._core.state.lowest_cost = min(self._core.state.lowest_cost or cost, cost)
         if self._is_unknown(usage):
             self._modes.leave_open(stop_for(Reason.COST_UNKNOWN, _UNKNOWN))
-        ceiling = self._budget.max_prompt_tokens
+        ceiling = self._core.budget.max_prompt_tokens
         if ceiling is not None and (usage.prompt_tokens or 0) > ceiling:
-            self._state.over_ceiling = True
+            self._core.state.over_ceiling = True
+
+    def said(self, text: str) -> None:
+        """Take what the model has said in the turn. Said again and again without getting anywhere,
+        it stops the run; the same few words before each step of good work do not.
+        """
+        state = self._core.state
+        if state.progress_turn != self._talked_since:
+            self._talked_since = state.progress_turn
+            self._talk.clear()
+        if self._talk.add(text):
+            self._modes.leave_open(stop_for(Reason.OUTPUT_REPETITION, _REPEATED))
 
     def give_back(self) -> None:
         """Give back what was reserved for the request that was opened first."""
         promised = self._promised.pop(0) if self._promised else Decimal(0)
-        self._accounts.settle(Dimension.MODEL_COST, reserved=promised, spent=Decimal(0))
+        self._core.accounts.settle(Dimension.MODEL_COST, reserved=promised, spent=Decimal(0))
 
     def _reserve(self, estimate_usd: Decimal | None) -> Finding | None:
-        promised = self._state.lowest_cost if estimate_usd is None else estimate_usd
+        promised = self._core.state.lowest_cost if estimate_usd is None else estimate_usd
         needs = {
             Dimension.MODEL_COST: promised or ANY,
             Dimension.TOKENS: ANY,
             Dimension.TURNS: Decimal(1),
         }
-        short = self._accounts.reserve(needs)
+        short = self._core.accounts.reserve(needs)
         if short is not None:
             return spent(short)
-        self._accounts.settle(Dimension.TURNS, reserved=Decimal(1), spent=Decimal(1))
+        self._core.accounts.settle(Dimension.TURNS, reserved=Decimal(1), spent=Decimal(1))
         self._promised.append(promised)
         return None
 
     def _unusual(self) -> Finding | None:
-        usual = self._budget.usual_turns
-        if usual is None or self._state.turns < usual:
+        usual = self._core.budget.usual_turns
+        if usual is None or self._core.state.turns < usual:
             return None
-        stuck = self._state.turns - self._state.progress_turn >= PATIENCE
+        stuck = self._core.state.turns - self._core.state.progress_turn >= PATIENCE
         return stop_for(Reason.TURN_BUDGET, _UNUSUAL) if stuck else None
 
     def _is_unknown(self, usage: Usage) -> bool:
-        money = self._accounts.is_limited(Dimension.MODEL_COST) and usage.cost_usd is None
-        tokens = self._accounts.is_limited(Dimension.TOKENS) and usage.prompt_tokens is None
+        money = self._core.accounts.is_limited(Dimension.MODEL_COST) and usage.cost_usd is None
+        tokens = self._core.accounts.is_limited(Dimension.TOKENS) and usage.prompt_tokens is None
         return money or tokens

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.admissions import Admitted
 from pytest_tripwire.breaker.budget import Dimension
-from pytest_tripwire.breaker.checks.finding import Proposal
-from pytest_tripwire.breaker.checks.write_certainty import in_the_way
+from pytest_tripwire.breaker.checks.write_certainty import standing
+from pytest_tripwire.breaker.core import Core
+from pytest_tripwire.breaker.finding import Proposal
+from pytest_tripwire.breaker.fingerprint import Intent
 from pytest_tripwire.breaker.modes import Modes
-from pytest_tripwire.breaker.port import Clock, Ledger
 from pytest_tripwire.breaker.reconcile import Reading, covers, interpret, stable_id
-from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.timeline import (
-    BreakerEvent,
     Outcome,
     Reconciled,
     Status,
     WriteEntry,
-    Writer,
     WriteStatus,
 )
 
@@ -30,26 +27,9 @@ NOTHING_HAPPENED = frozenset({Status.DEFINITE, Status.DENIED})
 class Writes:
     """Keeps the ledger of one run's writes. Used under the run's lock."""
 
-    def __init__(
-        self,
-        *,
-        context: RunContext,
-        state: RunState,
-        accounts: Accounts,
-        ledger: Ledger,
-        clock: Clock,
-        events: Writer[BreakerEvent],
-        modes: Modes,
-        new_key: Callable[[], str],
-    ) -> None:
-        self._context = context
-        self._state = state
-        self._accounts = accounts
-        self._ledger = ledger
-        self._clock = clock
-        self._events = events
+    def __init__(self, core: Core, modes: Modes) -> None:
+        self._core = core
         self._modes = modes
-        self._new_key = new_key
 
     def begin(self, proposal: Proposal) -> tuple[str | None, WriteEntry | None]:
         """Tell the ledger of a write that is about to run. Returns its key, or the entry of an
@@ -57,26 +37,26 @@ class Writes:
         """
         intent, spec = proposal.intent, proposal.spec
         entry = WriteEntry(
-            key=self._new_key(),
-            run_id=self._context.run_id,
-            epoch=self._context.epoch,
+            key=self._core.new_key(),
+            run_id=self._core.context.run_id,
+            epoch=self._core.epoch,
             tool=spec.name,
             kind=spec.kind,
             resource=intent.resource,
             intent=intent.digest,
-            dispatched_at=self._clock.now(),
+            dispatched_at=self._core.clock.now(),
         )
-        other = self._ledger.begin(
-            entry,
-            lambda known: in_the_way(
-                known,
-                intent=entry.intent,
-                epoch=entry.epoch,
-                run_id=entry.run_id,
-                learned=self._state.answers,
-            ),
-        )
-        return (entry.key, None) if other is None else (None, other)
+        other = self._core.ledger.begin(entry, lambda known: self._conflict(known, proposal))
+        if other is not None:
+            return None, other
+        loose = self._core.state.history.free.loosen(proposal.call, spec)
+        self._core.state.own.add(entry.key, proposal, loose)
+        return entry.key, None
+
+    def _conflict(
+        self, known: Sequence[WriteEntry], proposal: Proposal
+    ) -> WriteEntry | None:
+        return None if self._core.shadow else standing(self._core, known, proposal)
 
     def settle(self, key: str, proposal: Proposal, outcome: Outcome) -> None:
         """Tell the ledger what is certain of a write that came back, late too."""
@@ -86,17 +66,37 @@ class Writes:
             found = stable_id(outcome.result, proposal.spec, proposal.call.arguments)
         elif outcome.status in NOTHING_HAPPENED:
             status = WriteStatus.REJECTED
-        self._ledger.settle(key, status, result_id=found, came_back=True)
+        self._core.ledger.settle(key, status, result_id=found, came_back=True)
+
+    def resolve(self, intent: Intent, status: WriteStatus, result_id: str | None) -> int:
+        """Settle the unknown writes of one intent by what somebody knows for certain."""
+        known = self._core.ledger.of_resource(intent.resource)
+        open_ones = [
+            each
+            for each in known
+            if each.status is WriteStatus.UNKNOWN and each.intent == intent.digest
+        ]
+        for entry in open_ones:
+            self._core.ledger.settle(
+                entry.key, status, result_id=result_id, reconciled=True, came_back=True
+            )
+            self._core.events.append(Reconciled(tool=entry.tool, status=status))
+            if status is WriteStatus.REJECTED and entry.run_id == self._core.run_id:
+                self._core.accounts.settle(
+                    Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1)
+                )
+        self._release_hold(intent.resource)
+        return len(open_ones)
 
     def withdraw(self, key: str) -> None:
         """Tell the ledger that a write was never dispatched."""
-        self._ledger.settle(key, WriteStatus.REJECTED, came_back=True)
+        self._core.ledger.settle(key, WriteStatus.REJECTED, came_back=True)
 
     def lose_those_under_way(self) -> None:
         """A write that has not come back when the run stops waiting may have happened or not."""
-        for entry in self._ledger.of_run(self._context.run_id):
+        for entry in self._core.ledger.of_run(self._core.context.run_id):
             if entry.status is WriteStatus.IN_FLIGHT:
-                self._ledger.settle(entry.key, WriteStatus.UNKNOWN)
+                self._core.ledger.settle(entry.key, WriteStatus.UNKNOWN)
 
     def learn(self, admitted: Admitted, outcome: Outcome) -> None:
         """A read that the model makes itself may settle a write that is held. What it shows is as
@@ -104,12 +104,12 @@ class Writes:
         """
         proposal = admitted.proposal
         about = proposal.call.arguments
-        for resource, spec in list(self._state.held.items()):
+        for resource, spec in list(self._core.state.held.items()):
             if spec.reconcile != proposal.call.tool:
                 continue
-            if not covers(spec, about, resource, self._context.tenant):
+            if not covers(spec, about, resource, self._core.context.tenant):
                 continue
-            for entry in self._ledger.of_resource(resource):
+            for entry in self._core.ledger.of_resource(resource):
                 if entry.status is WriteStatus.UNKNOWN:
                     age = admitted.at - entry.dispatched_at
                     self.believe(entry, interpret(outcome, spec, about, age_s=age), outcome)
@@ -117,23 +117,23 @@ class Writes:
 
     def believe(self, entry: WriteEntry, reading: Reading, outcome: Outcome) -> None:
         """Take a reading for true, unless the write was settled while the read was under way."""
-        known = self._ledger.of_resource(entry.resource)
+        known = self._core.ledger.of_resource(entry.resource)
         standing = {each.key: each.status for each in known}.get(entry.key)
         if standing is WriteStatus.CONFIRMED:
-            self._state.answers.setdefault(entry.key, outcome.result)
+            self._core.state.answers.setdefault(entry.key, outcome.result)
         if standing is not WriteStatus.UNKNOWN:
             return
         if not self._proves(reading, entry, known):
             reading = Reading(status=WriteStatus.UNKNOWN)
         said = outcome.status is Status.OK  # a read that failed may be made again
-        self._ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=said)
-        self._events.append(Reconciled(tool=entry.tool, status=reading.status))
+        self._core.ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=said)
+        self._core.events.append(Reconciled(tool=entry.tool, status=reading.status))
         if reading.status is WriteStatus.UNKNOWN:
             return
         if reading.status is WriteStatus.CONFIRMED:
-            self._state.answers[entry.key] = outcome.result
-        elif entry.run_id == self._context.run_id:
-            self._accounts.settle(Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1))
+            self._core.state.answers[entry.key] = outcome.result
+        elif entry.run_id == self._core.context.run_id:
+            self._core.accounts.settle(Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1))
         self._release_hold(entry.resource)
 
     def _proves(self, reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
@@ -143,12 +143,12 @@ class Writes:
         if reading.status is WriteStatus.REJECTED:
             standing = {each.key: each for each in known}.get(entry.key, entry)
             return standing.came_back
-        others = (*known, *self._ledger.of_run(self._context.run_id))
+        others = (*known, *self._core.ledger.of_run(self._core.context.run_id))
         ids = {each.result_id for each in others if each.key != entry.key}
         return reading.result_id is None or reading.result_id not in ids
 
     def _release_hold(self, resource: str) -> None:
-        known = self._ledger.of_resource(resource)
+        known = self._core.ledger.of_resource(resource)
         if not any(entry.status is WriteStatus.UNKNOWN for entry in known):
-            self._state.held.pop(resource, None)
+            self._core.state.held.pop(resource, None)
             self._modes.reopen()

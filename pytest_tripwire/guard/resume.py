@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from pytest_tripwire.breaker.checks.finding import Finding
+from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import UNSETTLED
 from pytest_tripwire.timeline import Decision, InterruptionRecord, Mode, Reason, SafeAction

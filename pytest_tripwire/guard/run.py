@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar, overload
 import msgspec
 
 from pytest_tripwire.breaker.budget import Usage
-from pytest_tripwire.breaker.checks.finding import Finding, stop_for
+from pytest_tripwire.breaker.finding import Finding, stop_for
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.reconcile import Reconcile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -63,12 +64,18 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         result: the tool's own result. Never stored, never recorded.
         error: the class of the error, never its text.
         rule: the rule by which policy said no.
+        version: business version after the call, or the one that it showed; by default what the
+            result's declared field says.
+        cost_usd: what the call has cost, US dollars, besides what its result says; None if
+            nobody knows.
     """
 
     status: Status
     result: Any = None
     error: str | None = None
     rule: str | None = None
+    version: str = ""
+    cost_usd: Decimal | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

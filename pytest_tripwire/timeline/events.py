@@ -82,13 +82,14 @@ class ModelRequest(WorldEvent, frozen=True, kw_only=True, tag="model_request"):
 
 
 class Decided(BreakerEvent, frozen=True, kw_only=True, tag="decided"):
-    """A verdict about one proposed call."""
+    """A verdict about one proposed call. `shadow`: it was recorded, and the call ran all the same."""
 
     call_id: str
     tool: str
     decision: Decision
     reason: Reason | None
     mode: Mode
+    shadow: bool = False
 
 
 class Settled(BreakerEvent, frozen=True, kw_only=True, tag="settled"):

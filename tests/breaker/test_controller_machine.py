@@ -40,7 +40,7 @@ SPECS = {
 }
 WORDS = st.text(max_size=3)
 ORDERS = st.sampled_from(["A-1", "A-2"])
-NOT_HERE = {"earlier_denial", "in_flight"}
+NOT_HERE = {"earlier_denial", "in_flight", "circuit", "progress"}
 NO_DENIALS = tuple(each for each in checks.ORDER if each.__name__ not in NOT_HERE)
 HELD, DUPLICATE = "unknown_side_effect", "duplicate_write"
 
@@ -75,13 +75,18 @@ class ModelOfARun:
     def write(self, order: str, amount: int) -> tuple[str, dict[str, Any] | None]:
         if self.mode != "open":
             self.mode = "stopped"
-            return self.reason, None
+            return self.hidden(order) or self.reason, None
         refusal = self.certainty(order, amount) or self.slots()
         if refusal:
             return refusal, None
         entry = {"order": order, "amount": amount, "status": "under way"}
         self.writes.append(entry)
         return "", entry
+
+    def hidden(self, order: str) -> str:
+        """A spent budget never hides that a write was lost."""
+        lost = any(e["order"] == order and e["status"] == "unknown" for e in self.writes)
+        return HELD if lost and self.reason.endswith("budget") else ""
 
     def certainty(self, order: str, amount: int) -> str:
         known = [each for each in self.writes if each["order"] == order]

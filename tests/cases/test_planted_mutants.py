@@ -15,9 +15,12 @@ import msgspec
 import pytest
 
 from pytest_tripwire import Run
-from pytest_tripwire.breaker import budget, checks, controller, progress, writes
-from pytest_tripwire.breaker.checks import Finding, Proposal, View
+from pytest_tripwire.breaker import budget, checks, learning, progress
+from pytest_tripwire.breaker import controller as controller_module
+from pytest_tripwire.breaker import core as core_module
+from pytest_tripwire.breaker.checks import Finding, Proposal
 from pytest_tripwire.breaker.controller import Controller
+from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.fingerprint import Intent, intent_of
 from pytest_tripwire.breaker.progress import History, Step, Trip
 from pytest_tripwire.breaker.turns import Turns
@@ -48,7 +51,7 @@ LOOKALIKES = [each.id for name in CASE_IDS for each in load_case(name).lookalike
 # -- how a mutant is planted
 
 
-def check(name: str, other: Callable[[View, Proposal], Finding | None]) -> Mutant:
+def check(name: str, other: Callable[[Core, Proposal], Finding | None]) -> Mutant:
     """Another check in the place of one."""
 
     def plant(patch: Patch) -> None:
@@ -75,7 +78,6 @@ def blocking(in_the_way: Callable[..., WriteEntry | None]) -> Mutant:
 
     def plant(patch: Patch) -> None:
         patch.setattr(write_certainty, "in_the_way", in_the_way)
-        patch.setattr(writes, "in_the_way", in_the_way)
 
     return plant
 
@@ -104,8 +106,8 @@ def price_is_never_booked(patch: Patch) -> None:
 
 
 def usual_turns_are_a_cap(self: Turns) -> Finding | None:
-    usual = self._budget.usual_turns
-    return stop(Reason.TURN_BUDGET) if usual and self._state.turns >= usual else None
+    usual = self._core.budget.usual_turns
+    return stop(Reason.TURN_BUDGET) if usual and self._core.state.turns >= usual else None
 
 
 DEFENCES: dict[str, tuple[str, Mutant]] = {
@@ -119,7 +121,7 @@ DEFENCES: dict[str, tuple[str, Mutant]] = {
         replaced(Turns, "_unusual", usual_turns_are_a_cap),
     ),
     "cost-budget": ("what a request cost is never booked", price_is_never_booked),
-    "deadline": ("nobody looks at the clock", replaced(Controller, "time_left", None)),
+    "deadline": ("nobody looks at the clock", replaced(Core, "time_left", None)),
     "stale-resume": ("versions are not compared", replaced(resume, "_limit", nothing)),
 }
 
@@ -161,13 +163,13 @@ def once_for_all_time(known: Sequence[WriteEntry], *, intent: str, **_: Any) -> 
     return next((e for e in same if e.status is WriteStatus.CONFIRMED), None)
 
 
-def denied_for_every_resource(view: View, proposal: Proposal) -> Finding | None:
-    kinds = {kind for kind, _resource in view.denials}
+def denied_for_every_resource(run: Core, proposal: Proposal) -> Finding | None:
+    kinds = {kind for kind, _resource in run.state.denials}
     return stop(Reason.REPEATED_DENIAL) if proposal.spec.kind in kinds else None
 
 
-def one_no_ends_the_run(view: View, _proposal: Proposal) -> Finding | None:
-    return stop(Reason.REPEATED_DENIAL) if view.denials else None
+def one_no_ends_the_run(run: Core, _proposal: Proposal) -> Finding | None:
+    return stop(Reason.REPEATED_DENIAL) if run.state.denials else None
 
 
 def trip(reason: Reason, count: int, limit: int) -> Trip:
@@ -195,10 +197,13 @@ def calls_of_one_resource(history: History, step: Step, limit: int) -> Trip | No
 
 
 def polls_are_reads(patch: Patch) -> None:
-    step_of = controller.step_of
-    patch.setattr(
-        controller, "step_of", lambda *args: msgspec.structs.replace(step_of(*args), poll=False)
-    )
+    step_of = learning.step_of
+
+    def read(*args: Any, **more: Any) -> Step:
+        step = step_of(*args, **more)
+        return msgspec.structs.replace(step, spec=msgspec.structs.replace(step.spec, poll=False))
+
+    patch.setattr(learning, "step_of", read)
 
 
 def handoffs_to_one_target(history: History, step: Step, limit: int) -> Trip | None:
@@ -231,25 +236,26 @@ def ceiling_stops_at_once(patch: Patch) -> None:
 
     def stops(self: Turns, usage: budget.Usage) -> None:
         pay(self, usage)
-        if self._state.over_ceiling:
+        if self._core.state.over_ceiling:
             self._modes.leave_open(stop(Reason.TOKEN_BUDGET))
 
     patch.setattr(Turns, "pay", stops)
 
 
 def deadline_binds_at_its_alert(patch: Patch) -> None:
-    left = Controller.time_left.fget
+    left = Core.time_left.fget  # type: ignore[attr-defined]
     assert left is not None
     early = property(lambda self: None if left(self) is None else max(0.0, left(self) - 12.0))
-    patch.setattr(Controller, "time_left", early)
+    patch.setattr(Core, "time_left", early)
 
 
 def no_call_may_take_half_of_the_time(patch: Patch) -> None:
     settle = Controller.settle
 
     def settled(self: Controller, call: Any, *args: Any, **more: Any) -> Any:
-        limit, admitted = self._budget.deadline_s, self._state.admissions.of(call)
-        if limit is not None and self._clock.now() - admitted.at >= limit / 2:
+        core = self._core
+        limit, admitted = core.budget.deadline_s, core.state.admissions.of(call)
+        if limit is not None and core.clock.now() - admitted.at >= limit / 2:
             self._modes.leave_open(stop(Reason.DEADLINE))
         return settle(self, call, *args, **more)
 
@@ -268,7 +274,7 @@ NAIVE: dict[str, tuple[str, Mutant]] = {
     ),
     "lost-write/batch": (
         "a tool writes one thing only",
-        replaced(controller, "intent_of", one_write_for_each_tool),
+        replaced(controller_module, "intent_of", one_write_for_each_tool),
     ),
     "lost-write/restored": (
         "a write is a duplicate whatever lies between",
@@ -296,7 +302,7 @@ NAIVE: dict[str, tuple[str, Mutant]] = {
     ),
     "empty-search/third-try": (
         "two empty results are enough",
-        replaced(controller, "NO_PROGRESS_LIMIT", 2),
+        replaced(core_module, "NO_PROGRESS_LIMIT", 2),
     ),
     "empty-search/different-keys": (
         "empty results are counted by tool",
@@ -313,7 +319,7 @@ NAIVE: dict[str, tuple[str, Mutant]] = {
     ),
     "ping-pong-handoff/drafts": (
         "all that a hand-off carries is talk",
-        replaced(controller, "intent_of", handoffs_carry_talk_only),
+        replaced(controller_module, "intent_of", handoffs_carry_talk_only),
     ),
     "cost-budget/under-the-limit": (
         "an estimate is never corrected",

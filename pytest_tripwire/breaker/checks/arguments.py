@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from typing import TYPE_CHECKING
+
+from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.timeline import Decision, Reason
 
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.core import Core
 
-def arguments(_view: View, proposal: Proposal) -> Finding | None:
+
+def arguments(_run: Core, proposal: Proposal) -> Finding | None:
     """Refuses what the tool's signature refuses; the guard has bound the arguments to it."""
     if not proposal.problem:
         return None

@@ -6,22 +6,27 @@ A no by one rule about one resource is told twice; whoever asks a third time is 
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from typing import TYPE_CHECKING
+
+from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.breaker.port import Denial
 from pytest_tripwire.timeline import Decision, Mode, Reason
+
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.core import Core
 
 #: Times that a no is told before asking again stops the run.
 TOLD = 2
 
 
-def authorization(view: View, proposal: Proposal) -> Finding | None:
+def authorization(run: Core, proposal: Proposal) -> Finding | None:
     """Refuses what the policy denies, naming the rule."""
-    denial = _asked(view, proposal)
+    denial = _asked(run, proposal)
     if denial is None:
         return None
     told = denial.message or f"{proposal.call.tool} is not permitted here"
     key = (proposal.spec.kind, proposal.intent.resource, denial.rule)
-    stop = view.policy_denials.get(key, 0) >= TOLD
+    stop = run.state.policy_denials.get(key, 0) >= TOLD
     return Finding(
         decision=Decision.INTERRUPT if stop else Decision.REFUSE,
         reason=Reason.REPEATED_DENIAL if stop else Reason.DENIED,
@@ -31,9 +36,9 @@ def authorization(view: View, proposal: Proposal) -> Finding | None:
     )
 
 
-def _asked(view: View, proposal: Proposal) -> Denial | None:
+def _asked(run: Core, proposal: Proposal) -> Denial | None:
     """The policy's word. One that fails on what the model sent has not said yes."""
     try:
-        return view.policy(proposal.call, proposal.spec)
+        return run.policy(proposal.call, proposal.spec)
     except Exception as error:  # noqa: BLE001 - a policy may raise anything on hostile arguments
         return Denial(rule=f"policy failed ({type(error).__name__})")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View, stop_for
+from typing import TYPE_CHECKING
+
+from pytest_tripwire.breaker.finding import Finding, Proposal, stop_for
 from pytest_tripwire.timeline import Decision, Reason
+
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.core import Core
 
 _PASSED = "The time of this run is over. No tool runs any more: finish with what you know."
 _TOO_LONG = (
@@ -12,19 +17,19 @@ _TOO_LONG = (
 )
 
 
-def deadline(view: View, proposal: Proposal) -> Finding | None:
+def deadline(run: Core, proposal: Proposal) -> Finding | None:
     """Stops the run once its time is over; refuses a call that is known to take longer."""
-    if view.time_left is None:
+    if run.time_left is None:
         return None
-    if view.time_left <= 0:
+    if run.time_left <= 0:
         return passed()
     needed = proposal.spec.expected_duration_s
-    if needed is None or needed <= view.time_left:
+    if needed is None or needed <= run.time_left:
         return None
     return Finding(
         decision=Decision.REFUSE,
         reason=Reason.DEADLINE,
-        message=_TOO_LONG.format(tool=proposal.call.tool, needed=needed, left=view.time_left),
+        message=_TOO_LONG.format(tool=proposal.call.tool, needed=needed, left=run.time_left),
     )
 
 

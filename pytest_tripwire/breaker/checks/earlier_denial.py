@@ -7,10 +7,17 @@ for less after "too much" is good work.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from collections import Counter
 
-from pytest_tripwire.breaker.checks.finding import DenialSeen, Finding, Proposal, View
+from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.breaker.finding import DenialSeen, Finding, Proposal
+from pytest_tripwire.breaker.fingerprint import identity_of
 from pytest_tripwire.timeline import Decision, Effect, Mode, Reason
+
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.core import Core
 
 #: Denials of one rule after which no other question about the resource is let through.
 QUESTIONS = 2
@@ -21,18 +28,43 @@ _AGAIN = (
 )
 
 
-def earlier_denial(view: View, proposal: Proposal) -> Finding | None:
+def earlier_denial(run: Core, proposal: Proposal) -> Finding | None:
     """Refuses a denied write once, then stops the run."""
-    key = (proposal.spec.kind, proposal.intent.resource)
-    seen = view.denials.get(key)
-    if seen is None or proposal.spec.effect is Effect.READ or is_new_question(seen, proposal):
+    if proposal.spec.effect is Effect.READ or not run.state.denials:
         return None
-    stop = seen.refused > 0
+    key = denial_key(proposal)
+    seen = run.state.denials.get(key)
+    if seen is not None and not is_new_question(seen, proposal):
+        return _again(seen.rules[-1], seen.evidence, refused=seen.refused, key=key)
+    loose = run.state.history.free.loosen(proposal.call, proposal.spec)
+    evidence = run.state.denied.repeats(proposal, loose)
+    if not evidence:
+        return None
+    known = next(
+        (each for each in run.state.denials.items() if set(evidence) & set(each[1].evidence)), None
+    )
+    if known is None:
+        return None
+    return _again(known[1].rules[-1], evidence, refused=known[1].refused, key=known[0])
+
+
+def denial_key(proposal: Proposal) -> tuple[str, str]:
+    """What denials are counted by: the class, where tools share one, and what is acted on."""
+    spec, resource = proposal.spec, proposal.intent.resource
+    if spec.denial_class is None:
+        return spec.kind, resource
+    return spec.denial_class, digest((spec.denial_class, identity_of(proposal.call.arguments, spec)))
+
+
+def _again(
+    rule: str, evidence: tuple[int, ...], *, refused: int, key: tuple[str, str]
+) -> Finding:
+    stop = refused > 0
     return Finding(
         decision=Decision.INTERRUPT if stop else Decision.REFUSE,
         reason=Reason.REPEATED_DENIAL,
-        message=_AGAIN.format(rule=seen.rules[-1]),
-        evidence=seen.evidence,
+        message=_AGAIN.format(rule=rule),
+        evidence=evidence,
         mode=Mode.STOPPED if stop else None,
         denial=key,
     )

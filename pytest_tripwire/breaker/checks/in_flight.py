@@ -6,8 +6,13 @@ every rule that looks at answers. Different questions side by side are good work
 
 from __future__ import annotations
 
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from typing import TYPE_CHECKING
+
+from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.timeline import Decision, Effect, Reason
+
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.core import Core
 
 _WAIT = (
     "{tool} is under way with this very question {count} times already, so it was not asked again. "
@@ -15,12 +20,12 @@ _WAIT = (
 )
 
 
-def in_flight(view: View, proposal: Proposal) -> Finding | None:
+def in_flight(run: Core, proposal: Proposal) -> Finding | None:
     """Refuses a read of which as many are under way as may be fruitless."""
     if proposal.spec.effect is not Effect.READ or proposal.spec.poll:
         return None
-    count = view.in_flight(proposal.intent.digest)
-    if count < view.patience:
+    count = run.in_flight(proposal.intent.digest)
+    if count < run.patience:
         return None
     return Finding(
         decision=Decision.REFUSE,

@@ -8,10 +8,15 @@ asks for again, is good work.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from collections.abc import Container, Sequence
 
-from pytest_tripwire.breaker.checks.finding import Finding, Proposal, View
+from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.timeline import Decision, Mode, Reason, ToolSpec, WriteEntry, WriteStatus
+
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.core import Core
 
 _DONE = (
     "{tool} was already done for this and is confirmed{id}. It was not sent again. "
@@ -22,23 +27,64 @@ _UNKNOWN = (
     "An earlier {tool} on this may or may not have happened: its answer was lost. It was not sent "
     "again, and other words or a new id will not change that. {how}"
 )
+_STALE = (
+    "{what} was changed by somebody else since this run has read it, so {tool} was not run on what "
+    "is no longer true. Read it again first."
+)
 _READ = "Call {read} to see what became of it."
 _REPORT = "Say that its outcome is not known yet and that a person will look."
 
 
-def write_certainty(view: View, proposal: Proposal) -> Finding | None:
+def write_certainty(run: Core, proposal: Proposal) -> Finding | None:
     """Holds a write over an unknown one and refuses a confirmed one."""
     if not proposal.spec.mutates:
         return None
-    known = view.ledger.of_resource(proposal.intent.resource)
+    entry = standing(run, run.ledger.of_resource(proposal.intent.resource), proposal)
+    if entry is None:
+        entry = _related(run, proposal)
+    if entry is not None:
+        return explain(entry, run, proposal)
+    return _stale(run, proposal)
+
+
+def standing(run: Core, known: Sequence[WriteEntry], proposal: Proposal) -> WriteEntry | None:
+    """The entry of the proposal's resource that forbids it, given all of them in order."""
     entry = in_the_way(
         known,
         intent=proposal.intent.digest,
-        epoch=view.epoch,
-        run_id=view.run_id,
-        learned=view.answers,
+        epoch=run.epoch,
+        run_id=run.run_id,
+        learned=run.answers,
     )
-    return None if entry is None else explain(entry, view, proposal)
+    if entry is None or entry.status is not WriteStatus.CONFIRMED:
+        return entry
+    excused = proposal.spec.repeatable or run.state.own.is_put_back(entry.key)
+    return None if excused else entry
+
+
+def _related(run: Core, proposal: Proposal) -> WriteEntry | None:
+    """An unknown write of this run that may act on the same, where nothing is declared."""
+    if proposal.spec.identity is not None or not run.state.own.undeclared:
+        return None
+    loose = run.state.history.free.loosen(proposal.call, proposal.spec)
+    for own in run.state.own.concerning(loose):
+        for entry in run.ledger.of_resource(own.resource):
+            if entry.key == own.key and entry.status is WriteStatus.UNKNOWN:
+                return entry
+    return None
+
+
+def _stale(run: Core, proposal: Proposal) -> Finding | None:
+    """A write on what somebody else has changed since the run has read it."""
+    what = run.state.fresh.stale(proposal.call.arguments)
+    if not what:
+        return None
+    return Finding(
+        decision=Decision.REQUIRE_APPROVAL if proposal.spec.requires_approval else Decision.REFUSE,
+        reason=Reason.STALE_RESUME,
+        message=_STALE.format(tool=proposal.spec.name, what=what),
+        parks=proposal.spec.requires_approval,
+    )
 
 
 def in_the_way(
@@ -72,10 +118,10 @@ def in_the_way(
     return None
 
 
-def explain(entry: WriteEntry, view: View, proposal: Proposal) -> Finding:
+def explain(entry: WriteEntry, run: Core, proposal: Proposal) -> Finding:
     """What to do about a write that `entry` stands in the way of."""
     if entry.status is WriteStatus.UNKNOWN:
-        return _unknown(entry, view.specs.get(entry.tool, proposal.spec))
+        return _unknown(entry, run.specs.get(entry.tool, proposal.spec))
     confirmed = entry.status is WriteStatus.CONFIRMED
     text = _DONE if confirmed else _UNDER_WAY
     result = f" as {entry.result_id}" if entry.result_id else ""
@@ -84,7 +130,7 @@ def explain(entry: WriteEntry, view: View, proposal: Proposal) -> Finding:
         reason=Reason.DUPLICATE_WRITE,
         message=text.format(tool=entry.tool, id=result),
         entry=entry,
-        answer=view.answers.get(entry.key) if confirmed else None,
+        answer=run.answers.get(entry.key) if confirmed else None,
     )
 
 

@@ -14,11 +14,11 @@ MOST_INTENTS = 8
 SHORTEST_STREAK = 6
 
 
-def cycle(history: History, step: Step, _limit: int) -> Trip | None:
+def cycle(history: History, _step: Step, _limit: int) -> Trip | None:
     """Counts the steps since anything new, against the number of intents among them: a streak of
     `max(6, 2p - 1)` steps over p intents has come round at least once.
     """
-    if step.poll or history.streak < SHORTEST_STREAK:
+    if history.waits or history.streak < SHORTEST_STREAK:
         return None
     length = min(history.streak, len(history.recent))
     steps = list(itertools.islice(reversed(history.recent), length))

@@ -1,20 +1,28 @@
 """One thing is looked for in other and other words, and it is not there.
 
 Empty results for different things are no loop: looking a customer up by mail, phone and name and
-then creating it is good work. Declared wording is what tells the two apart.
+then creating it is good work. Declared wording is what tells the two apart; where none is
+declared, the texts do, and only one more search of the kind is stopped.
 """
 
 from __future__ import annotations
 
+from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.breaker.words import names_another
 from pytest_tripwire.timeline import Reason
+
+#: Empty turns of one tool in a row.
+LIMIT = 6
+#: The same while one certain thing after another is looked for, such as the names of a list.
+LIST_LIMIT = 12
 
 
 def empty_results(history: History, step: Step, limit: int) -> Trip | None:
     """Counts empty results of one intent."""
-    if step.poll or not step.empty:
+    if history.waits or not step.empty:
         return None
     return Trip(
         reason=Reason.EMPTY_RESULTS,
@@ -22,4 +30,34 @@ def empty_results(history: History, step: Step, limit: int) -> Trip | None:
         limit=limit,
         evidence=history.evidence(step),
         what=f"{step.tool} found nothing, in whatever words it was asked",
+    )
+
+
+def empty_streak(history: History, step: Step, _limit: int) -> Armed | None:
+    """Counts empty results of one tool of which nothing is declared."""
+    spec = step.spec
+    if history.waits or not step.empty or spec.wording or spec.identity is not None:
+        return None
+    streak = history.empties.of(step.tool)
+    trip = Trip(
+        reason=Reason.EMPTY_RESULTS,
+        count=streak.turns,
+        limit=LIST_LIMIT if _is_list(history, step) else LIMIT,
+        evidence=tuple(streak.seqs),
+        what=f"{step.tool} found nothing, whatever it was asked",
+    )
+    return Armed(trip=trip, tool=step.tool)
+
+
+def _is_list(history: History, step: Step) -> bool:
+    """Whether the last calls of the tool are one call with one certain thing after another."""
+    if step.spec.result_progress is not None:
+        return False
+    if history.loose is None or history.loose.words is None:
+        return True
+    before = [each for each in history.recent if each.tool == step.tool and each is not step]
+    known = [history.free.loosen(each.call, each.spec) for each in before[-2:]]
+    return any(
+        each.words is not None and names_another(each.words, history.loose.words)
+        for each in known
     )

@@ -14,17 +14,25 @@ from pytest_tripwire.timeline import Effect, Reason
 #: Hand-offs word for word the same say less than those in new words.
 EXACT_LIMIT = 2
 WORDING_LIMIT = 3
+#: Where nobody has declared which arguments are words.
+UNDECLARED_LIMIT = 4
 
 
 def handoff(history: History, step: Step, _limit: int) -> Trip | None:
     """Counts hand-offs that repeat an earlier one."""
     if step.effect is not Effect.HANDOFF or not history.handoffs:
         return None
-    exact = history.echoes >= len(history.handoffs)
     return Trip(
         reason=Reason.HANDOFF_WITHOUT_PROGRESS,
         count=len(history.handoffs),
-        limit=EXACT_LIMIT if exact else WORDING_LIMIT,
+        limit=_limit_of(history, step),
         evidence=tuple(each.seq for each in history.handoffs),
         what=f"{step.tool} handed the task round and nothing about it changed",
     )
+
+
+def _limit_of(history: History, step: Step) -> int:
+    if history.echoes >= len(history.handoffs):
+        return EXACT_LIMIT
+    declared = step.spec.wording or step.spec.required_fields
+    return WORDING_LIMIT if declared else UNDECLARED_LIMIT

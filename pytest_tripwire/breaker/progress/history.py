@@ -2,79 +2,189 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from dataclasses import dataclass, field
+from collections import deque
 
+from pytest_tripwire.breaker.loose import FreeText, Loose
+from pytest_tripwire.breaker.progress.armed import Armed
+from pytest_tripwire.breaker.progress.bounded import Bounded
+from pytest_tripwire.breaker.progress.coverage import Coverage, Part, part_of
+from pytest_tripwire.breaker.progress.occurrences import Occurrences
+from pytest_tripwire.breaker.progress.paraphrases import Paraphrases
 from pytest_tripwire.breaker.progress.step import Step
-from pytest_tripwire.timeline import Effect
+from pytest_tripwire.breaker.progress.streaks import Streak, Streaks
+from pytest_tripwire.breaker.progress.waiting import Waiting
+from pytest_tripwire.timeline import Effect, Status
 
 #: Steps that the cycle rule looks back over.
 LOOK_BACK = 64
+#: Things seen that are remembered; what was seen longer ago looks new again.
+_SEEN = 4096
+_ARMED = 8
+#: Turns in a row that bring errors only, before the run is stopped.
+MOST_ERRORS = 5
 
 
-@dataclass(slots=True, kw_only=True)
 class History:
     """Owner of a run's progress state, under the controller's lock.
 
-    Where the run names postconditions, only one that advances is progress; where it names none,
-    anything new is: an outcome, a version, a written intent not seen before in this epoch. State
-    that merely changed is not new: a second time is counted wherever it stood.
+    Real progress clears what was counted: where the run names postconditions, one that advances;
+    where it names none, a write of something not written before in this epoch, or one that brings
+    a new version. Reading something new only lets older repeats fade. Failures, denials and writes
+    that are repeated forgive nothing.
     """
 
-    judged: bool = False
-    repeats: Counter[tuple[str, str]] = field(default_factory=Counter)
-    seqs: defaultdict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
-    seen: set[str] = field(default_factory=set)
-    said: set[str] = field(default_factory=set)
-    handoffs: list[Step] = field(default_factory=list)
-    echoes: int = 0
-    recent: deque[Step] = field(default_factory=lambda: deque(maxlen=LOOK_BACK))
-    streak: int = 0
+    def __init__(self) -> None:
+        #: Whether the run names postconditions, so that only they are progress.
+        self.judged = False
+        self.most_errors = MOST_ERRORS
+        self.repeats = Occurrences()
+        self.stubborn = Occurrences()
+        self.paraphrases = Paraphrases()
+        self.free = FreeText()
+        self.coverage = Coverage()
+        self.waiting = Waiting()
+        self.errors = Streak()
+        self.tool_errors = Streaks()
+        self.empties = Streaks()
+        self.handoffs: list[Step] = []
+        self.echoes = 0
+        self.recent: deque[Step] = deque(maxlen=LOOK_BACK)
+        self.streak = 0
+        self.armed: list[Armed] = []
+        self.new = 0
+        #: Of the step taken last: whether it is a look at what is waited for, its wording, its
+        #: part, and whether that part adds anything to what was read of the same version.
+        self.waits = False
+        self.loose: Loose | None = None
+        self.part: Part | None = None
+        self.covered = False
+        self._seen: Bounded[str, bool] = Bounded(_SEEN)
+        self._said: Bounded[str, bool] = Bounded(_SEEN)
 
     def add(self, step: Step, *, advanced: bool) -> bool:
         """Take a step; returns whether it was fruitful. `advanced`: a postcondition got better."""
-        new = self._is_new(step) and not step.poll  # what is waited for resets no other count
+        self.waits = self.waiting.is_waiting(step)
+        new = self._is_new(step) and not self.waits  # what is waited for resets no other count
         fruitful = advanced or (new and not self.judged)
-        if fruitful and not step.empty:
-            self._start_over()
-        key = (step.intent, step.outcome)
-        self.repeats[key] += 1
-        self.seqs[key].append(step.seq)
-        again = self.repeats[key] > 1
-        if step.effect is Effect.HANDOFF and again:
-            self.handoffs.append(step)
-            self.echoes += step.exact in self.said
-        self.said.add(step.exact)
-        if not step.poll:
+        if advanced or (fruitful and step.effect is Effect.WRITE):
+            self.start_over()
+        elif fruitful and not step.empty:
+            self._fade(step)
+        self._count(step)
+        if step.effect is Effect.HANDOFF:
+            self._hand_off(step)
+        if not self.waits:
             self.recent.append(step)
             # Postconditions decide what is progress; a cycle is one only if nothing in it is new.
             self.streak = 0 if (new or fruitful) and not step.empty else self.streak + 1
         return fruitful
 
     def count(self, step: Step) -> int:
-        """How often this intent gave this outcome since the last real progress."""
-        return self.repeats[step.intent, step.outcome]
+        """How often this intent gave this outcome, as far as it still counts."""
+        return self.repeats.count((step.intent, step.outcome), new=self.new)
 
     def evidence(self, step: Step) -> tuple[int, ...]:
         """The events at which it did."""
-        return tuple(self.seqs[step.intent, step.outcome])
+        return self.repeats.seqs((step.intent, step.outcome), new=self.new)
 
-    def _is_new(self, step: Step) -> bool:
-        """New coverage: content for a read, the intent itself for what changes something, and for a
-        hand-off what it carries: another colleague alone is nothing new about the task.
-        """
-        marks = {Effect.READ: step.outcome, Effect.WRITE: step.intent}
-        known = f"{step.resource}:{marks.get(step.effect)}"
-        if step.effect is Effect.HANDOFF:
-            known = f"carried:{step.content}"
-        if known in self.seen or (step.effect is not Effect.READ and not step.ok):
-            return False
-        self.seen.add(known)
-        return step.ok
+    def arm(self, armed: Armed) -> None:
+        """Let a rule wait for the next call of its kind."""
+        self.armed = [*self.armed, armed][-_ARMED:]
 
-    def _start_over(self) -> None:
-        """Progress forgives what came before."""
+    def start_over(self) -> None:
+        """Progress forgives what came before, but not an error that comes back all the same."""
+        self.repeats.clear()
+        self.paraphrases.clear()
+        self.coverage.clear()
+        self.errors.clear()
+        self.tool_errors.clear()
+        self.empties.clear()
+        self.armed.clear()
+        self._forget_handoffs()
+
+    def new_epoch(self) -> None:
+        """The user has spoken, or the world has changed: everything may be tried anew."""
+        self.start_over()
+        self.stubborn.clear()
+        self._seen.clear()
+        self._said.clear()
+        self.recent.clear()
+        self.streak = 0
+
+    def _fade(self, step: Step) -> None:
+        self.new += 1
+        if step.effect is not Effect.HANDOFF or _is_declared(step):
+            self._forget_handoffs()
+
+    def _count(self, step: Step) -> None:
+        kind = (step.intent, step.outcome)
+        self.repeats.add(kind, seq=step.seq, new=self.new)
+        self._count_failures(step)
+        if step.effect is Effect.READ and step.ok:
+            self._count_read(step)
+
+    def _count_failures(self, step: Step) -> None:
+        streaks = (self.errors, self.tool_errors.of(step.tool))
+        if step.ok:
+            for each in streaks:
+                each.right(step.turn)
+            self.stubborn.drop(step.intent)
+        elif step.status is not Status.DENIED:
+            self.errors.wrong(step.turn, step.seq)
+            if step.status is Status.DEFINITE:
+                streaks[1].wrong(step.turn, step.seq)
+            self.stubborn.add((step.intent, step.outcome), seq=step.seq, new=0)
+
+    def _count_read(self, step: Step) -> None:
+        self.loose = self.part = None
+        self.covered = False
+        if self.waits:
+            return
+        empties = self.empties.of(step.tool)
+        if step.empty:
+            empties.wrong(step.turn, step.seq)
+        else:
+            empties.right(step.turn)
+        if not step.spec.wording:
+            self.loose = self.free.loosen(step.call, step.spec)
+            if self.loose.words is not None:
+                self.paraphrases.add(self.loose, step.outcome, seq=step.seq, new=self.new)
+        if step.version and not step.empty:
+            self.part = part_of(step.call, step.spec)
+            if self.part is not None:
+                self.covered = not self.coverage.adds(self.part, step.version)
+                if self.covered:
+                    kind = ("part", self.part.thing, step.version)
+                    self.repeats.add(kind, seq=step.seq, new=self.new)
+
+    def _hand_off(self, step: Step) -> None:
+        loose = self.free.loosen(step.call, step.spec)
+        handed = f"{step.intent}" if _is_declared(step) else f"{loose.rest}:{step.call.agent or ''}"
+        if handed in self._said:
+            self.handoffs.append(step)
+            self.echoes += step.exact in self._said
+        self._said.put(handed, True)  # noqa: FBT003 - a set that forgets
+        self._said.put(step.exact, True)  # noqa: FBT003 - a set that forgets
+
+    def _forget_handoffs(self) -> None:
         self.handoffs.clear()
         self.echoes = 0
-        self.repeats.clear()
-        self.seqs.clear()
+
+    def _is_new(self, step: Step) -> bool:
+        """New coverage: content for a read, the intent or the version for what changes something,
+        and for a hand-off what it carries: another colleague alone is nothing new about the task.
+        """
+        marks = {
+            Effect.READ: f"{step.resource}:{step.outcome}",
+            Effect.WRITE: f"{step.resource}:{step.intent}:{step.version}",
+            Effect.HANDOFF: f"carried:{step.content}",
+        }
+        known = marks[step.effect]
+        if known in self._seen or not step.ok:
+            return False
+        self._seen.put(known, True)  # noqa: FBT003 - a set that forgets
+        return True
+
+
+def _is_declared(step: Step) -> bool:
+    return bool(step.spec.required_fields or step.spec.wording)

@@ -1,7 +1,8 @@
 """The same question got the same answer, wherever in the run it stood.
 
 Counted since the last real progress and not only in a row, as a loop with other calls in between
-is a loop (this rule carried most of the weight of all that were tried on the field corpus).
+is a loop (this rule carried most of the weight of all that were tried on the field corpus). Where
+the calls in between repeat themselves as well, the whole is a cycle and is called one.
 """
 
 from __future__ import annotations
@@ -11,17 +12,32 @@ from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
 from pytest_tripwire.timeline import Effect, Reason
 
+#: More intents than this are no cycle.
+MOST_INTENTS = 8
+
 
 def repeated_intent(history: History, step: Step, limit: int) -> Trip | None:
     """Counts reads and failures with one intent and one outcome; polls are bounded by time."""
-    if step.poll or step.empty or step.version:
+    if history.waits or step.empty or (step.version and step.ok):
         return None
     if step.effect is Effect.HANDOFF or (step.effect is Effect.WRITE and step.ok):
         return None
+    turns = _others(history, step)
     return Trip(
-        reason=Reason.REPEATED_INTENT_SAME_OUTCOME,
+        reason=Reason.INTENT_CYCLE if turns else Reason.REPEATED_INTENT_SAME_OUTCOME,
         count=history.count(step),
         limit=limit,
         evidence=history.evidence(step),
-        what=f"{step.tool} was asked the same and gave the same answer",
+        what=f"{step.tool} was asked the same and gave the same answer"
+        + (f", in turns with {turns} other calls that did so too" if turns else ""),
     )
+
+
+def _others(history: History, step: Step) -> int:
+    """How many other intents lie between the repeats, if each of them is a repeat as well."""
+    steps = list(history.recent)
+    places = [at for at, each in enumerate(steps) if each.intent == step.intent]
+    between = [each for each in steps[places[0] : places[-1]] if each.intent != step.intent]
+    kinds = {(each.intent, each.outcome) for each in between}
+    repeated = all(history.repeats.count(kind, new=history.new) > 1 for kind in kinds)
+    return len(kinds) if repeated and len(kinds) < MOST_INTENTS else 0

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
-from pytest_tripwire.breaker.checks.finding import Proposal
-from pytest_tripwire.breaker.emptiness import is_empty
-from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, Outcome, Status, ToolSpec
+from pytest_tripwire.breaker.finding import Proposal
+from pytest_tripwire.breaker.emptiness import finds_nothing, parsed_json
+from pytest_tripwire.breaker.names import is_passing
+from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, Outcome, Status, ToolCall, ToolSpec
+
+#: Empty results are one outcome, however each of them says that there is nothing.
+EMPTY = "empty"
+#: Levels of a result that are looked into for what changes by itself.
+_DEEPEST = 8
+#: Texts in which times and durations are left out, in characters.
+_LONGEST = 20_000
+
+_MOMENT = re.compile(
+    r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?"
+    r"|\b\d{1,2}:\d\d:\d\d([.,]\d+)?\b|\b\d+(\.\d+)? ?(ms|milliseconds|secs?|seconds|s)\b"
+)
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,59 +32,97 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         seq: the event that settled it.
-        tool: the tool's name.
-        effect: whether it reads, writes or hands off.
+        turn: the turn that it was proposed in; siblings share one.
+        at: seconds on the run's clock when it came back.
+        call: as it was proposed.
+        spec: what is declared about its tool.
         intent: what was asked, nonces and wording left out.
         exact: the same with its wording.
         content: of a hand-off, what it carries.
         resource: what it was about.
         outcome: what came back: status, stable ids or result, error class, version.
-        ok: whether it succeeded.
+        status: what is certain about it.
         empty: whether it succeeded and said that there is nothing.
         version: business version that it showed, empty if none.
-        poll: whether waiting with it is normal.
+        result: the tool's own result. Never stored.
     """
 
     seq: int
-    tool: str
-    effect: Effect
+    turn: int
+    at: float
+    call: ToolCall
+    spec: ToolSpec
     intent: str
     exact: str
     content: str
     resource: str
     outcome: str
-    ok: bool
+    status: Status
     empty: bool
     version: str = ""
-    poll: bool = False
+    result: Any = None
+
+    @property
+    def tool(self) -> str:
+        """The tool's name."""
+        return self.spec.name
+
+    @property
+    def effect(self) -> Effect:
+        """Whether it reads, writes or hands off."""
+        return self.spec.effect
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return self.status is Status.OK
 
 
-def step_of(proposal: Proposal, outcome: Outcome, seq: int) -> Step:
+def step_of(
+    proposal: Proposal, outcome: Outcome, *, seq: int, turn: int = 0, at: float = 0.0
+) -> Step:
     """The step that `proposal` and its `outcome` make."""
     spec, ok = proposal.spec, outcome.status is Status.OK
-    version = version_of(outcome.result, spec)
+    version = outcome.version or version_of(outcome.result, spec)
+    empty = ok and spec.effect is Effect.READ and brings_nothing(outcome.result, spec)
     return Step(
         seq=seq,
-        tool=proposal.call.tool,
-        effect=spec.effect,
+        turn=turn,
+        at=at,
+        call=proposal.call,
+        spec=spec,
         intent=proposal.intent.digest,
         exact=proposal.intent.exact,
         content=proposal.intent.content,
         resource=proposal.intent.resource,
-        outcome=fingerprint(outcome, spec, version),
-        ok=ok,
-        empty=ok and spec.effect is Effect.READ and is_empty(outcome.result),
+        outcome=EMPTY if empty else fingerprint(outcome, spec, version),
+        status=outcome.status,
+        empty=empty,
         version=version,
-        poll=spec.poll,
+        result=outcome.result,
     )
+
+
+def brings_nothing(result: Any, spec: ToolSpec) -> bool:
+    """Whether a result is empty, or its field that tells of progress is."""
+    if spec.result_progress is not None and isinstance(result, Mapping):
+        return finds_nothing(result.get(spec.result_progress))
+    return finds_nothing(result)
 
 
 def fingerprint(outcome: Outcome, spec: ToolSpec, version: str) -> str:
     """What came back, without what changes by itself. The version outweighs the wording of a
     result: what is at the version already known says nothing new.
     """
-    told = version or stable_part(outcome.result, (*DEFAULT_VOLATILE, *spec.result_volatile))
-    return digest((outcome.status.value, outcome.error, outcome.rule, told))
+    if outcome.status is not Status.OK:
+        said = _scrubbed(outcome.error or "", spec)
+        return digest((outcome.status.value, said, outcome.rule))
+    return digest((version, None if version else content_of(outcome.result, spec)))
+
+
+def content_of(result: Any, spec: ToolSpec) -> Any:
+    """`result` without what changes by itself: declared, or by its name."""
+    return _stable(result, spec, depth=_DEEPEST)
 
 
 def version_of(result: Any, spec: ToolSpec) -> str:
@@ -81,19 +133,38 @@ def version_of(result: Any, spec: ToolSpec) -> str:
     return "" if version is None else str(version)
 
 
-def stable_part(result: Any, volatile: Iterable[str]) -> Any:
-    """`result` without its volatile fields, to any depth that a person would write."""
-    names = frozenset(volatile)
-    return _stable(result, names, depth=8)
-
-
-def _stable(value: Any, names: frozenset[str], *, depth: int) -> Any:
+def _stable(value: Any, spec: ToolSpec, *, depth: int) -> Any:
     if depth and isinstance(value, Mapping):
         return {
-            key: _stable(part, names, depth=depth - 1)
+            key: _stable(part, spec, depth=depth - 1)
             for key, part in value.items()
-            if key not in names
+            if not _passes(key, spec)
         }
     if depth and isinstance(value, list | tuple):
-        return [_stable(part, names, depth=depth - 1) for part in value]
+        return [_stable(part, spec, depth=depth - 1) for part in value]
+    if isinstance(value, str):
+        return _stable_text(value, spec, depth)
     return value
+
+
+def _passes(name: Any, spec: ToolSpec) -> bool:
+    if not isinstance(name, str):
+        return False
+    return name in DEFAULT_VOLATILE or name in spec.result_volatile or is_passing(name)
+
+
+def _stable_text(text: str, spec: ToolSpec, depth: int) -> Any:
+    """A text that is JSON is looked into; in any other, moments and durations say nothing."""
+    if depth == _DEEPEST and text[:1] in {"{", "["}:
+        parsed = parsed_json(text)
+        if parsed is not None:
+            return _stable(parsed, spec, depth=depth - 1)
+    return _scrubbed(text, spec)
+
+
+def _scrubbed(text: str, spec: ToolSpec) -> str:
+    for pattern in spec.result_volatile_patterns:
+        text = re.sub(pattern, "", text)
+    if len(text) > _LONGEST or not any(each.isdigit() for each in text):
+        return text
+    return _MOMENT.sub("", text)

@@ -1,0 +1,53 @@
+"""What somebody else has changed since the run looked at it.
+
+A write on what the run has seen before the change rests on what is no longer true. Looking again
+makes it fresh; so does knowing nothing of it, as then nothing rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_tripwire.breaker.progress.bounded import Bounded
+from pytest_tripwire.breaker.words import references
+
+_MOST = 512
+
+
+class Freshness:
+    """Owner of what was looked at and of what has changed since."""
+
+    def __init__(self) -> None:
+        self._looked: Bounded[str, bool] = Bounded(_MOST)
+        self._changed: Bounded[str, str] = Bounded(_MOST)
+        self._superseded: Bounded[str, str] = Bounded(_MOST)
+
+    def changed(self, resource: str, *, was: str = "") -> None:
+        """Somebody else has changed `resource`, which was at version `was`."""
+        if resource:
+            self._changed.put(resource, resource)
+        if was:
+            self._superseded.put(was, resource)
+
+    def look(self, arguments: Mapping[str, Any], version: str) -> None:
+        """The run has read what `arguments` name, at `version`."""
+        for each in mentioned(arguments):
+            self._looked.put(each, True)  # noqa: FBT003 - a set that forgets
+            self._changed.drop(each)
+        if version:
+            self._superseded.drop(version)
+
+    def stale(self, arguments: Mapping[str, Any]) -> str:
+        """What a write with these arguments rests on that is no longer true; empty if nothing."""
+        names = mentioned(arguments)
+        for each in names:
+            if each in self._changed and each in self._looked:
+                return each
+        return next((each for each in names if each in self._superseded), "")
+
+
+def mentioned(arguments: Mapping[str, Any]) -> list[str]:
+    """The things that arguments name: their texts, and the references inside longer ones."""
+    texts = [str(value) for value in arguments.values() if isinstance(value, str | int)]
+    return [each for text in texts for each in (text[:200], *sorted(references(text)))]

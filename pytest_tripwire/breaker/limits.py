@@ -1,0 +1,83 @@
+"""What kinds of limits there are, and what a value of each looks like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of limit: what is expected, in words, and how a value is read. `read` gives None for a
+    value that is not of the kind.
+    """
+
+    expected: str
+    read: Callable[[Any], Any]
+
+
+def _is(value: Any, *types: type) -> bool:
+    """Whether a value is of one of the types. A truth value is no number, whatever Python says."""
+    return isinstance(value, types) and not isinstance(value, bool)
+
+
+def read_count(value: Any) -> int | None:
+    """A whole number of things, None for what is none."""
+    return value if _is(value, int) and value >= 0 else None
+
+
+def _seconds(value: Any) -> float | None:
+    return value if _is(value, int, float) and math.isfinite(value) and value >= 0 else None
+
+
+def _share(value: Any) -> float | None:
+    return value if _is(value, int, float) and 0 <= value <= 1 else None
+
+
+def read_dollars(value: Any) -> Decimal | None:
+    """An amount of money, None for what is none. It may be written as text."""
+    if not _is(value, int, float, str, Decimal):
+        return None
+    try:
+        # By way of text: the Decimal of 0.1 itself has 55 digits.
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount >= 0 else None
+
+
+class Limit(Enum):
+    """The kinds, by what is counted."""
+
+    COUNT = Kind(expected="a whole number, 0 or more, or None for no limit", read=read_count)
+    SECONDS = Kind(expected="seconds, 0 or more, or None for no limit", read=_seconds)
+    DOLLARS = Kind(expected="US dollars, 0 or more, or None for no limit", read=read_dollars)
+    SHARE = Kind(expected="a share from 0 to 1, such as 0.8", read=_share)
+
+    @property
+    def optional(self) -> bool:
+        """Whether there may be none."""
+        return self is not Limit.SHARE
+
+
+#: The limits that are no plain count.
+_OTHERS = {
+    "deadline_s": Limit.SECONDS,
+    "max_model_cost_usd": Limit.DOLLARS,
+    "alert_share": Limit.SHARE,
+}
+
+
+def read_limit(name: str, value: Any) -> Any:
+    """The value of a limit as it is kept. Raises ValueError with what was given and is expected."""
+    kind = _OTHERS.get(name, Limit.COUNT)
+    if value is None and kind.optional:
+        return None
+    read = kind.value.read(value)
+    if read is None:
+        raise ValueError(f"{value!r}: expected {kind.value.expected}")
+    return read

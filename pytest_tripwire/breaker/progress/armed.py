@@ -1,0 +1,37 @@
+"""A stop that waits for the next proposal of its kind.
+
+Where nobody has declared what tells two intents apart, a rule that has seen enough does not end the
+run at once: the next call may well be the way out. Only one more of the same ends it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from pytest_tripwire.breaker.loose import Loose
+from pytest_tripwire.breaker.progress.coverage import Part
+from pytest_tripwire.breaker.progress.trip import Trip
+
+
+class Armed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule waits for.
+
+    Args:
+        trip: what it says then.
+        tool: the tool whose next call it is about.
+        like: calls that ask the same as this in other words; None for any call of the tool.
+        part: calls that read parts of this thing.
+    """
+
+    trip: Trip
+    tool: str
+    like: tuple[Loose, ...] = ()
+    part: Part | None = None
+
+    def fits(self, tool: str, loose: Loose, part: Part | None) -> bool:
+        """Whether a proposal is one more of the same."""
+        if tool != self.tool:
+            return False
+        if self.part is not None:
+            return part is not None and part.thing == self.part.thing
+        return not self.like or any(each.rewords(loose) for each in self.like)

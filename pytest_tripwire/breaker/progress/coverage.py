@@ -1,0 +1,145 @@
+"""Which part of a thing was read already, where a call says from where on and how much.
+
+Reading on is new even where the text looks the same; reading again what was read at the version
+that is still there is not. Declared cursors tell; so do the usual names for offsets; where neither
+helps, a number that is higher or lower than all before it is taken for reading on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.breaker.fingerprint import as_json, is_minted, is_talk_of
+from pytest_tripwire.breaker.names import is_position, is_span
+from pytest_tripwire.breaker.progress.bounded import Bounded
+from pytest_tripwire.timeline import ToolCall, ToolSpec
+
+_THINGS = 256
+#: Separate ranges of one thing that are kept.
+_RANGES = 64
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of what a call asks for.
+
+    Args:
+        thing: fingerprint of the tool and of all arguments that are no numbers.
+        start: where it begins.
+        end: where it ends, not included; None if the call does not say.
+        named: whether a declaration or a name says that this is a position.
+    """
+
+    thing: str
+    start: float
+    end: float | None
+    named: bool
+
+
+class Covered:
+    """What is covered of one thing at one version."""
+
+    __slots__ = ("_highest", "_lowest", "_ranges", "version")
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self._ranges: list[tuple[float, float]] = []
+        self._lowest: float | None = None
+        self._highest: float | None = None
+
+    def adds(self, part: Part) -> bool:
+        """Take a part; returns whether anything of it is new."""
+        end = part.start + 1 if part.end is None else part.end
+        inside = any(low <= part.start and end <= high for low, high in self._ranges)
+        extreme = (
+            self._lowest is None
+            or self._highest is None
+            or part.start < self._lowest
+            or part.start > self._highest
+        )
+        self._lowest = part.start if self._lowest is None else min(self._lowest, part.start)
+        self._highest = part.start if self._highest is None else max(self._highest, part.start)
+        self._join(part.start, end)
+        return not inside if part.named else extreme
+
+    def _join(self, low: float, high: float) -> None:
+        apart = [each for each in self._ranges if each[1] < low or each[0] > high]
+        joined = [each for each in self._ranges if each not in apart]
+        low = min([low, *(each[0] for each in joined)])
+        high = max([high, *(each[1] for each in joined)])
+        self._ranges = [*apart, (low, high)][-_RANGES:]
+
+
+class Coverage:
+    """Owner of what was covered of each thing."""
+
+    def __init__(self) -> None:
+        self._of: Bounded[str, Covered] = Bounded(_THINGS)
+
+    def adds(self, part: Part, version: str) -> bool:
+        """Take a part read at `version`; returns whether anything of it is new at that version."""
+        known = self._of.get(part.thing)
+        if known is None or known.version != version:
+            known = Covered(version)
+        self._of.put(part.thing, known)
+        return known.adds(part)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._of.clear()
+
+
+def part_of(call: ToolCall, spec: ToolSpec) -> Part | None:
+    """The part that a call asks for; None where it has no number that could be a position, or
+    nothing besides that could be the thing.
+    """
+    kept, numbers = _split(call.arguments, spec)
+    if not kept:
+        return None
+    start = _start(numbers, spec)
+    if start is None:
+        return None
+    name, value = start
+    spans = [each for other, each in numbers.items() if other != name and is_span(other)]
+    return Part(
+        thing=digest((spec.name, kept)),
+        start=value,
+        end=_end(name, value, numbers, spans),
+        named=name in spec.cursor or is_position(name),
+    )
+
+
+def _split(
+    arguments: Mapping[str, Any], spec: ToolSpec
+) -> tuple[dict[str, Any], dict[str, float]]:
+    numbers: dict[str, float] = {}
+    kept: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if is_minted(name, spec) or is_talk_of(name, spec):
+            continue
+        if type(value) in {int, float} and name not in (spec.identity or ()):
+            numbers[name] = value
+        elif name not in spec.cursor:
+            kept[name] = as_json(value)
+    return kept, numbers
+
+
+def _start(numbers: Mapping[str, float], spec: ToolSpec) -> tuple[str, float] | None:
+    for wanted in (lambda name: name in spec.cursor, is_position):
+        for name, value in numbers.items():
+            if wanted(name):
+                return name, value
+    loose = [(name, value) for name, value in numbers.items() if not is_span(name)]
+    return loose[0] if loose else None
+
+
+def _end(
+    name: str, start: float, numbers: Mapping[str, float], spans: list[float]
+) -> float | None:
+    for other, value in numbers.items():
+        if other != name and ("end" in other.lower() or other.lower() in {"to", "until"}):
+            return max(value, start)
+    return start + max(spans[0], 0) if spans else None

@@ -1,0 +1,42 @@
+"""One thing after another goes wrong.
+
+Counted by turn, so that siblings that fail together count once. Any success ends the streak of the
+run; that of a tool goes on while other tools succeed, as a counter that every harmless read sets
+back never gets anywhere.
+"""
+
+from __future__ import annotations
+
+from pytest_tripwire.breaker.progress.armed import Armed
+from pytest_tripwire.breaker.progress.history import MOST_ERRORS, History
+from pytest_tripwire.breaker.progress.step import Step
+from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.timeline import Reason, Status
+
+
+def error_streak(history: History, step: Step, _limit: int) -> Trip | None:
+    """Counts turns in a row that bring errors only."""
+    if step.ok or step.status is Status.DENIED:
+        return None
+    return Trip(
+        reason=Reason.ERROR_STREAK,
+        count=history.errors.turns,
+        limit=history.most_errors,
+        evidence=tuple(history.errors.seqs),
+        what="One call after another failed",
+    )
+
+
+def tool_errors(history: History, step: Step, _limit: int) -> Armed | None:
+    """The same for one tool, while it says that the calls themselves are wrong."""
+    streak = history.tool_errors.of(step.tool)
+    if step.status is not Status.DEFINITE:
+        return None
+    trip = Trip(
+        reason=Reason.ERROR_STREAK,
+        count=streak.turns,
+        limit=MOST_ERRORS,
+        evidence=tuple(streak.seqs),
+        what=f"{step.tool} failed whatever it was asked",
+    )
+    return Armed(trip=trip, tool=step.tool)

@@ -1,0 +1,48 @@
+"""How often something fruitless has happened since there was last any progress.
+
+New coverage between two repeats does not forgive them, or a loop with some reading in between
+would never be seen; but a repeat that lies far back, with many new things since, is a second look
+and no loop. So each occurrence grows old by what was new after it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable
+
+from pytest_tripwire.breaker.progress.bounded import Bounded
+
+#: New things after which an earlier occurrence does not count any more.
+FORGIVEN_AFTER = 8
+#: Occurrences of one kind that are kept.
+_MOST = 16
+#: Kinds that are kept.
+_KINDS = 512
+
+
+class Occurrences:
+    """Counts by kind; each occurrence knows how much was new when it happened."""
+
+    def __init__(self) -> None:
+        self._of: Bounded[Hashable, deque[tuple[int, int]]] = Bounded(_KINDS)
+
+    def add(self, kind: Hashable, *, seq: int, new: int) -> None:
+        """Count one at event `seq`, when `new` things had been new in the run."""
+        self._of.of(kind, lambda: deque(maxlen=_MOST)).append((new, seq))
+
+    def count(self, kind: Hashable, *, new: int) -> int:
+        """How many count, now that `new` things have been new."""
+        return len(self.seqs(kind, new=new))
+
+    def seqs(self, kind: Hashable, *, new: int) -> tuple[int, ...]:
+        """The events at which those were."""
+        known = self._of.get(kind) or ()
+        return tuple(seq for at, seq in known if new - at <= FORGIVEN_AFTER)
+
+    def drop(self, kind: Hashable) -> None:
+        """Forget one kind."""
+        self._of.drop(kind)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._of.clear()

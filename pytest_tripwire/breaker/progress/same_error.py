@@ -1,0 +1,29 @@
+"""The same call fails in the same way, whatever was written in between.
+
+A new note or a new edit each round looks like progress and is none as long as the check after it
+says the very same. The patience is longer than for reads, as trying again after an edit is good
+work; an error that changes is another one.
+"""
+
+from __future__ import annotations
+
+from pytest_tripwire.breaker.progress.history import History
+from pytest_tripwire.breaker.progress.step import Step
+from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.timeline import Reason, Status
+
+LIMIT = 5
+
+
+def same_error(history: History, step: Step, _limit: int) -> Trip | None:
+    """Counts failures of one intent with one error; only its success forgives them."""
+    if step.ok or step.status is Status.DENIED or history.waits:
+        return None
+    kind = (step.intent, step.outcome)
+    return Trip(
+        reason=Reason.ERROR_STREAK,
+        count=history.stubborn.count(kind, new=0),
+        limit=LIMIT,
+        evidence=history.stubborn.seqs(kind, new=0),
+        what=f"{step.tool} failed in the same way, whatever was done in between",
+    )

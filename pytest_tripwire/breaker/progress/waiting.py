@@ -1,0 +1,67 @@
+"""Whether a call that is made again is waiting, where nobody has declared a poll.
+
+Undeclared polls are the main source of false stops. What is waited for says so itself, or is
+something that this run has started, and time passes between one look and the next. Asking as fast
+as possible is no waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_tripwire.breaker.polls import is_under_way
+from pytest_tripwire.breaker.progress.bounded import Bounded
+from pytest_tripwire.breaker.progress.step import Step
+from pytest_tripwire.timeline import Effect
+
+#: Seconds that have to pass between two looks.
+PAUSE_S = 1.0
+#: Looks that are granted to what is not declared, as long as the run has no deadline.
+MOST_LOOKS = 100
+
+_MOST = 256
+#: Characters of an id.
+_LONGEST = 128
+
+
+class Waiting:
+    """Owner of what the run has started, and of when it looked last."""
+
+    def __init__(self) -> None:
+        self._started: Bounded[str, bool] = Bounded(_MOST)
+        self._looked: Bounded[str, tuple[float, int]] = Bounded(_MOST)
+
+    def is_waiting(self, step: Step) -> bool:
+        """Take a step; returns whether it is one more look at what is waited for."""
+        if step.effect is not Effect.READ:
+            self._note(step)
+            return False
+        if step.spec.poll:
+            return True
+        last = self._looked.get(step.intent)
+        looks = last[1] + 1 if last else 1
+        self._looked.put(step.intent, (step.at, looks))
+        if last is None or not step.ok or step.at - last[0] < PAUSE_S or looks > MOST_LOOKS:
+            return False
+        return is_under_way(step.result) or (step.empty and self._is_own(step))
+
+    def _note(self, step: Step) -> None:
+        if step.ok:
+            for each in _ids(step.result):
+                self._started.put(each, True)  # noqa: FBT003 - a set that forgets
+
+    def _is_own(self, step: Step) -> bool:
+        values = (each for each in step.call.arguments.values() if _is_id(each))
+        return any(str(each) in self._started for each in values)
+
+
+def _ids(result: Any) -> list[str]:
+    values = list(result.values()) if isinstance(result, Mapping) else [result]
+    return [str(each) for each in values[:32] if _is_id(each)]
+
+
+def _is_id(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, str) and 0 < len(value) <= _LONGEST)

@@ -1,0 +1,119 @@
+"""How the writes of one run bear on one another, where nobody has declared what they act on.
+
+Kept besides the ledger, and only for the run's own life: the ledger knows fingerprints alone, and
+what two undeclared writes have in common can only be told from their arguments.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pytest_tripwire.breaker.finding import Proposal
+from pytest_tripwire.breaker.loose import Loose
+from pytest_tripwire.breaker.words import is_reference
+
+#: Own writes that are remembered.
+_MOST = 64
+#: A word that may be a state, such as `on` or `published`, in characters.
+_STATE = 16
+#: Other states that one thing was put into before it is put back.
+_STATES = 2
+
+
+class OwnWrite(msgspec.Struct, frozen=True, kw_only=True):
+    """One write of this run.
+
+    Args:
+        key: of its ledger entry.
+        resource: fingerprint of what it acts on.
+        intent: its fingerprint.
+        kind: operation class.
+        arguments: as proposed. Never stored anywhere else.
+        loose: the same without free text.
+        declared: whether its identity is declared.
+    """
+
+    key: str
+    resource: str
+    intent: str
+    kind: str
+    arguments: Mapping[str, Any]
+    loose: Loose
+    declared: bool
+
+
+class OwnWrites:
+    """Owner of what a run remembers of its own writes."""
+
+    def __init__(self) -> None:
+        self._writes: deque[OwnWrite] = deque(maxlen=_MOST)
+
+    def add(self, key: str, proposal: Proposal, loose: Loose) -> None:
+        """Remember a write that was dispatched."""
+        self._writes.append(
+            OwnWrite(
+                key=key,
+                resource=proposal.intent.resource,
+                intent=proposal.intent.digest,
+                kind=proposal.spec.kind,
+                arguments=proposal.call.arguments,
+                loose=loose,
+                declared=proposal.spec.identity is not None,
+            )
+        )
+
+    @property
+    def undeclared(self) -> bool:
+        """Whether any of them acts on what nobody has declared."""
+        return any(not each.declared for each in self._writes)
+
+    def concerning(self, loose: Loose) -> tuple[OwnWrite, ...]:
+        """Writes that may act on what a proposal acts on, with nothing declared."""
+        return tuple(
+            each
+            for each in self._writes
+            if not each.declared and each.loose.concerns(loose)
+        )
+
+    def is_put_back(self, key: str) -> bool:
+        """Whether what the write `key` has done was undone since: the same thing was put into one
+        other state or two, so that doing it again puts it back.
+        """
+        later = self._after(key)
+        if later is None:
+            return False
+        write, others = later
+        between = {each.intent for each in others if each.intent != write.intent}
+        states = {each.intent for each in others if _is_other_state(write, each)}
+        return bool(states) and states == between and len(states) <= _STATES
+
+    def _after(self, key: str) -> tuple[OwnWrite, list[OwnWrite]] | None:
+        writes = list(self._writes)
+        for at, write in enumerate(writes):
+            if write.key == key:
+                return write, [each for each in writes[at + 1 :] if each.kind == write.kind]
+        return None
+
+
+def _is_other_state(one: OwnWrite, other: OwnWrite) -> bool:
+    """Whether two writes differ only in the state that they put one thing into."""
+    if one.declared or one.arguments.keys() != other.arguments.keys():
+        return False
+    names = one.arguments.keys()
+    differing = [name for name in names if one.arguments[name] != other.arguments[name]]
+    same = [one.arguments[name] for name in names if name not in differing]
+    named = any(isinstance(each, str) and each for each in same)
+    values = [each.arguments[name] for name in differing for each in (one, other)]
+    return named and bool(differing) and all(_is_state(each) for each in values)
+
+
+def _is_state(value: Any) -> bool:
+    if value is None or isinstance(value, bool | int | float):
+        return True
+    if not isinstance(value, str) or len(value) > _STATE:
+        return False
+    return value.isalpha() and not is_reference(value)

@@ -1,0 +1,160 @@
+"""The same words again, the same error again, nothing but errors.
+
+All three look at how often within the last few, so that something else in between hides nothing.
+Fingerprints are kept, never what a model or a tool has said.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from hashlib import blake2b
+from typing import Any
+
+from pytest_tripwire.breaker.error_turns import ErrorTurns
+
+#: Three of the last five: twice is emphasis, and with four in between it is a way of speaking.
+WINDOW = 5
+TIMES = 3
+#: Turns in a row in which calls failed and none succeeded. On recorded runs 3 to 7 decided alike.
+ERROR_TURNS = 5
+
+_DIGEST_BYTES = 16
+
+
+class Repetition:
+    """Watches the assistant's texts. Letter case and white space do not make another text.
+
+    A turn without text, such as one that only calls tools, takes no place among the last few. Many
+    a good agent says the same few words before each step, so whoever sees progress calls `clear`.
+
+    Args:
+        window: texts that are looked back over.
+        times: how often the same has to be among them.
+        digests: what an earlier part of the run has said, as `digests` gives it.
+    """
+
+    __slots__ = ("_recent", "_times")
+
+    def __init__(
+        self, window: int = WINDOW, times: int = TIMES, digests: tuple[str, ...] = ()
+    ) -> None:
+        _check("Repetition", window, times)
+        self._recent: deque[str] = deque(digests, maxlen=window)
+        self._times = times
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Fingerprints of the last texts, oldest first."""
+        return tuple(self._recent)
+
+    def add(self, text: Any) -> bool:
+        """Take a text; whether it has now been said so often. What is no text counts as none."""
+        words = text.lower().split() if isinstance(text, str) else []
+        if not words:
+            return False
+        self._recent.append(_digest(" ".join(words)))
+        return self._recent.count(self._recent[-1]) >= self._times
+
+    def clear(self) -> None:
+        """The run got somewhere: what was said before is no loop."""
+        self._recent.clear()
+
+
+class RepeatedError:
+    """Watches for one error that keeps coming back whatever is done in between. Success moves it
+    out of sight in time, and does not clear it.
+
+    It is counted by turn, so siblings that fail together count once. Errors about different things
+    are different: five orders that do not exist are five answers.
+
+    Args:
+        window: turns with calls that are looked back over.
+        times: in how many of them the same error has to be.
+    """
+
+    __slots__ = ("_times", "_turns", "_window")
+
+    def __init__(self, window: int = WINDOW, times: int = TIMES) -> None:
+        _check("RepeatedError", window, times)
+        self._window = window
+        self._times = times
+        self._turns: dict[int, set[str]] = {}
+
+    def failed(self, error: str, turn: int, *, about: str = "") -> bool:
+        """A call of `turn` failed; whether the same has now happened so often.
+
+        Args:
+            error: normalised class of the error, never a text with ids in it.
+            turn: number that siblings share, as `Rounds` gives it.
+            about: fingerprint of what was asked; left out, errors of one class are all the same.
+        """
+        seen = self._of(turn)
+        if seen is None:
+            return False
+        mark = _digest(f"{error}\0{about}")
+        seen.add(mark)
+        return sum(mark in each for each in self._turns.values()) >= self._times
+
+    def succeeded(self, turn: int) -> None:
+        """A call of `turn` succeeded: the turn takes its place among the last few."""
+        self._of(turn)
+
+    def _of(self, turn: int) -> set[str] | None:
+        """The errors of a turn; None for one that is out of sight already."""
+        seen = self._turns.setdefault(turn, set())
+        for old in sorted(self._turns)[: -self._window]:
+            del self._turns[old]
+        return seen if turn in self._turns else None
+
+
+class ErrorStreak:
+    """Counts turns in a row in which calls failed, by whatever error, and none succeeded.
+
+    Args:
+        limit: at how many the run is stopped; 0 means the same as 1.
+        count: turns that an earlier part of the run has counted.
+    """
+
+    __slots__ = ("_limit", "_turns")
+
+    def __init__(self, limit: int = ERROR_TURNS, count: int = 0) -> None:
+        self._limit = max(1, limit)
+        self._turns = ErrorTurns(count)
+
+    @property
+    def count(self) -> int:
+        """Failed turns in a row."""
+        return self._turns.count
+
+    def failed(self, turn: int, *, waiting: int = 0) -> bool:
+        """A call of `turn` failed; whether the run is to be stopped for it. While `waiting`
+        siblings may still succeed it is not: a batch of which some succeed is no error.
+        """
+        self._turns.failed(turn)
+        return waiting == 0 and self._turns.turn == turn and self._is_full
+
+    def succeeded(self, turn: int) -> None:
+        """A call of `turn` succeeded; all counts anew."""
+        self._turns.succeeded(turn)
+
+    def reached(self, turn: int) -> bool:
+        """Whether a call proposed in `turn` comes too late: turns before it have failed so often.
+        Siblings of the last that failed may still go, as they may succeed.
+        """
+        return turn > self._turns.turn and self._is_full
+
+    @property
+    def _is_full(self) -> bool:
+        return self._turns.count >= self._limit
+
+
+def _check(name: str, window: int, times: int) -> None:
+    if not 1 <= times <= window:
+        message = f"{name}(window={window!r}, times={times!r}): as many as fit into the window"
+        raise ValueError(f"{message}, and at least 1")
+
+
+def _digest(text: str) -> str:
+    # A model's words may hold lone surrogates, which plain UTF-8 refuses.
+    data = text.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()

@@ -1,0 +1,122 @@
+"""Whether two texts ask for one thing in other words.
+
+Rewording changes order, number and form of words; enumerating fills one slot of one sentence with
+one thing after another. The first is a loop, the second is good work.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import msgspec
+
+_TOKEN = re.compile(r"[^\W_]+")
+_EDGE = "\"'`.,;:!?()[]{}<>"
+#: Longer texts are compared by their beginning.
+_MOST = 400
+_FUNCTION = frozenset(
+    "a an and are as at be by for from has have i in into is it its me my of on or our please "
+    "that the their this to was were what when where which who will with you your".split()
+)
+_STEM = 4
+
+
+class Wording(msgspec.Struct, frozen=True):
+    """A text as its pieces in order and its words without order."""
+
+    pieces: tuple[str, ...]
+    tokens: frozenset[str]
+
+
+def is_wordy(value: object) -> bool:
+    """Whether a value is free text: several words, no path and no JSON."""
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    return len(text.split(None, 2)) > 1 and not text.startswith(("{", "["))
+
+
+def wording(text: str) -> Wording:
+    """`text` as it is compared."""
+    plain = unicodedata.normalize("NFKC", text[: _MOST * 4])
+    pieces = tuple(each.strip(_EDGE) for each in plain.split()[:_MOST])
+    said = [each for each in pieces if each and not each.startswith("-")]
+    tokens = frozenset(_stem(token) for each in said for token in _TOKEN.findall(each.lower()))
+    meant = tokens - _FUNCTION
+    return Wording(tuple(said), meant or tokens)
+
+
+def is_reference(piece: str) -> bool:
+    """Whether a piece names one certain thing: `A`, `o-17`, `src/app.py`, `UserService`, `a@b.c`."""
+    if len(piece) == 1 or any(each.isdigit() for each in piece):
+        return True
+    inner = piece[1:]
+    return any(each in "_./\\@:#" for each in inner) or any(each.isupper() for each in inner)
+
+
+def enumerates(one: Wording, other: Wording) -> bool:
+    """Whether two texts are one sentence with one slot filled differently."""
+    slot = _slot(one, other)
+    return slot is not None
+
+
+def names_another(one: Wording, other: Wording) -> bool:
+    """Whether what differs between two texts of one shape are two certain things."""
+    slot = _slot(one, other)
+    return slot is not None and all(is_reference(each) for each in slot)
+
+
+def is_reworded(one: Wording, other: Wording) -> bool:
+    """Whether two texts ask for one thing: the same words in another order or form, or most of the
+    words of the shorter one. Two that hold different numbers, or that fill one slot differently,
+    do not.
+    """
+    if one.tokens == other.tokens:
+        return bool(one.tokens) or one.pieces == other.pieces
+    if enumerates(one, other) or (_numbers(one.tokens - other.tokens) and _numbers(other.tokens - one.tokens)):
+        return False
+    shared = len(one.tokens & other.tokens)
+    fewest, most = sorted((len(one.tokens), len(other.tokens)))
+    return shared * 2 >= fewest and shared * 3 >= most and shared > 0
+
+
+def shares_most(one: Wording, other: Wording) -> bool:
+    """Whether two texts share at least half of their words and no certain thing tells them apart."""
+    if names_another(one, other):
+        return False
+    shared = len(one.tokens & other.tokens)
+    return shared * 2 >= max(len(one.tokens), len(other.tokens)) and shared > 0
+
+
+def references(text: str) -> frozenset[str]:
+    """The certain things that a text names, long enough to be no accident."""
+    plain = unicodedata.normalize("NFKC", text[: _MOST * 10])
+    found = re.split(r"[\s\"'`,;()\[\]{}<>|&=]+", plain)
+    names = (part for each in found for part in re.split(r"/{2,}", each.strip(_EDGE)))
+    whole = {each for each in names if len(each) >= 6 and _is_name(each)}  # noqa: PLR2004
+    parts = {part for each in whole for part in each.split("/") if len(part) >= 6 and _is_name(part)}  # noqa: PLR2004
+    return frozenset(whole | parts)
+
+
+def _is_name(piece: str) -> bool:
+    return is_reference(piece) or "-" in piece[1:]
+
+
+def _slot(one: Wording, other: Wording) -> tuple[str, str] | None:
+    """The two fillings, where all other pieces are equal and in order."""
+    if len(one.pieces) != len(other.pieces) or len(one.pieces) < 2:  # noqa: PLR2004
+        return None
+    differing = [(a, b) for a, b in zip(one.pieces, other.pieces, strict=True) if a != b]
+    if len(differing) != 1:
+        return None
+    first, second = differing[0]
+    return None if _stem(first.lower()) == _stem(second.lower()) else (first, second)
+
+
+def _numbers(tokens: frozenset[str]) -> bool:
+    return any(each[0].isdigit() for each in tokens)
+
+
+def _stem(token: str) -> str:
+    return token[:-1] if len(token) >= _STEM and token.endswith("s") else token
