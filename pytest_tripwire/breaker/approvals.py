@@ -44,6 +44,7 @@ class Parked(msgspec.Struct, kw_only=True):
         stale: what it rests on that has changed since it was proposed; empty if nothing.
         resumed: whether the run was taken up again since it was granted.
         version: what the person has seen it at; empty if nobody has said.
+        policy: the version of the policy under which it was granted; empty if nobody has said.
     """
 
     intent: str
@@ -56,6 +57,7 @@ class Parked(msgspec.Struct, kw_only=True):
     stale: str = ""
     resumed: bool = False
     version: str = ""
+    policy: str = ""
 
 
 class Approvals:
@@ -78,15 +80,27 @@ class Approvals:
             del self._parked[next(iter(self._parked))]
 
     def grant(
-        self, call_id: str, *, expires_at: float | None, attempts: int = 1, version: str = ""
+        self,
+        call_id: str,
+        *,
+        expires_at: float | None,
+        attempts: int = 1,
+        version: str = "",
+        policy: str = "",
     ) -> bool:
         """Somebody has said yes to a parked call. Returns whether there is such a call."""
         parked = self._parked.get(call_id)
         if parked is None:
             return False
         parked.granted, parked.expires_at, parked.left = True, expires_at, attempts
-        parked.version = version
+        parked.version, parked.policy = version, policy
         return True
+
+    def under(self, policy: str) -> None:
+        """The policy is now at this version; what was granted under another is to be asked anew."""
+        for parked in self._parked.values():
+            if parked.policy and policy and parked.policy != policy:
+                parked.stale = f"the policy ({parked.policy})"
 
     def seen(self, arguments: Mapping[str, Any], version: str) -> None:
         """The run has read what `arguments` name, at `version`."""
@@ -97,10 +111,12 @@ class Approvals:
                 if about and parked.version and parked.version != version:
                     parked.stale = next(each for each in names if each in parked.names)
 
-    def changed(self, resource: str) -> None:
-        """Somebody else has changed `resource`: what rests on it is not what was approved."""
+    def changed(self, resource: str, was: str = "") -> None:
+        """Somebody else has changed `resource`, which was at version `was`: what rests on it is not
+        what was approved.
+        """
         for parked in self._parked.values():
-            if resource in parked.names:
+            if resource in parked.names or (was and was in {parked.version, parked.policy}):
                 parked.stale = resource
 
     def resumed(self) -> None:

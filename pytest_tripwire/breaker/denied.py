@@ -82,6 +82,11 @@ class Denied:
                 if certain and not any(name in text for each in carried for text in each.texts):
                     self._tainted.setdefault(name, seq)
 
+    def clear(self) -> None:
+        """Forget all: the user has spoken."""
+        self._refused.clear()
+        self._tainted.clear()
+
     def repeats(self, proposal: Proposal, loose: Loose) -> tuple[int, ...]:
         """The events of the denials that a proposal repeats; empty if it is a new question."""
         kind = [each for each in self._refused if each.kind == proposal.spec.kind]

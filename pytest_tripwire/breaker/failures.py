@@ -37,9 +37,14 @@ _PROOF = re.compile(
     r"|(unknown|unexpected|unrecogni[sz]ed|unsupported) (tool|arg|param|field|action|option|key)"
     r"|unrecogni[sz]ed|unsupported|not supported|malformed|can(no|')t parse|could not parse"
     r"|parse error|syntax error|schema|not found|no such|does(n't| not) exist|\b(0|zero|no) "
-    r"(occurrences?|match(es)?)|not unique|permission|unauthori[sz]ed|forbidden|denied"
+    r"(\w+ ){0,3}(occurrences?|match(es)?|entries|entry|rows?|records?|files?|elements?|items?)\b"
+    r"|not unique|permission|unauthori[sz]ed|forbidden|denied"
     r"|\b(400|401|403|404|405|409|410|412|413|415|422|429)\b|rate.?limit|too many requests|quota"
-    r"|precondition|expected .{1,40}(but|got)"
+    r"|precondition|expected .{1,40}(but|got)|^(error: )?no (\w+ ){1,4}['\"`(<]"
+    r"|(can(no|')t|could(n't| not)|unable to|failed to) (find|locate|resolve|parse|validate)"
+    r"|already (exists|closed|finished|completed|done|in use|taken|terminated|stopped)"
+    r"|(is|are|was)(n't| not) (a|an|running|active|open|live|available|enabled|configured|installed)\b"
+    r"|too (long|large|many|short|small)|out of range|exceeds|insufficient|ambiguous|read.?only"
 )
 
 

@@ -44,11 +44,11 @@ def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
     resource = digest((tenant, spec.kind, named))
     if spec.effect is Effect.HANDOFF:
         return _handoff(spec, resource, meant, said)
-    whole = spec.identity is None and not isinstance(named, _Found)
+    whole = isinstance(named, dict)  # every argument is in the resource already
     intended = resource
     if not whole:
-        left = spec.identity or ()  # in the resource already, whatever this tool calls it
-        intended = digest((resource, _without(meant, left)))
+        # What is acted on is in the resource already, whatever this tool calls it.
+        intended = digest((resource, _without(meant, spec.identity or ())))
     exact = intended if len(said) == len(meant) else digest((resource, said))
     return Intent(resource=resource, digest=intended, exact=exact)
 
@@ -67,6 +67,15 @@ def _handoff(
     )
 
 
+def kept_arguments(call: ToolCall, spec: ToolSpec) -> dict[str, Any]:
+    """The arguments of `call` that are neither nonce nor talk, numbers as JSON knows them."""
+    return {
+        name: as_json(value)
+        for name, value in call.arguments.items()
+        if not is_minted(name, spec) and not is_talk_of(name, spec)
+    }
+
+
 def is_minted(name: str, spec: ToolSpec) -> bool:
     """Whether an argument is a nonce: declared, or by its name where nothing else is declared."""
     if name in spec.volatile:
@@ -81,12 +90,6 @@ def is_talk_of(name: str, spec: ToolSpec) -> bool:
 
 def _is_declared(name: str, spec: ToolSpec) -> bool:
     return name in (spec.identity or ()) or name in spec.cursor or name in spec.required_fields
-
-
-class _Found(tuple[str, ...]):
-    """What patterns have found in free-form arguments."""
-
-    __slots__ = ()
 
 
 def plain(call: ToolCall) -> ToolCall:
@@ -111,11 +114,11 @@ def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
     return {
         name: as_json(value)
         for name, value in arguments.items()
-        if not is_minted(name, spec) and not is_talk_of(name, spec)
+        if not (is_minted(name, spec) or is_talk_of(name, spec))
     }
 
 
-def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> _Found:
+def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> tuple[str, ...]:
     texts = [value for value in arguments.values() if isinstance(value, str)]
     found = {
         match.group(match.lastindex or 0)
@@ -123,7 +126,7 @@ def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> _Found:
         for text in texts
         for match in re.finditer(pattern, text)
     }
-    return _Found(sorted(found))
+    return tuple(_as_reference(each) for each in sorted(found))
 
 
 def as_json(value: Any, depth: int = _DEEPEST) -> Any:

@@ -6,45 +6,49 @@ makes it fresh; so does knowing nothing of it, as then nothing rests on it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.words import references
 
-_MOST = 512
+_MOST = 256
 
 
 class Freshness:
     """Owner of what was looked at and of what has changed since."""
 
     def __init__(self) -> None:
-        self._looked: Bounded[str, bool] = Bounded(_MOST)
+        self._looks: deque[Mapping[str, Any]] = deque(maxlen=_MOST)
         self._changed: Bounded[str, str] = Bounded(_MOST)
         self._superseded: Bounded[str, str] = Bounded(_MOST)
 
     def changed(self, resource: str, *, was: str = "") -> None:
-        """Somebody else has changed `resource`, which was at version `was`."""
-        if resource:
+        """Somebody else has changed `resource`, which was at version `was`. It concerns the run only
+        if it has looked at it.
+        """
+        if resource and any(resource in mentioned(each) for each in self._looks):
             self._changed.put(resource, resource)
         if was:
             self._superseded.put(was, resource)
 
     def look(self, arguments: Mapping[str, Any], version: str) -> None:
         """The run has read what `arguments` name, at `version`."""
-        for each in mentioned(arguments):
-            self._looked.put(each, True)  # noqa: FBT003 - a set that forgets
-            self._changed.drop(each)
-        if version:
+        self._looks.append(arguments)
+        if len(self._changed):
+            for each in mentioned(arguments):
+                self._changed.drop(each)
+        if version and len(self._superseded):
             self._superseded.drop(version)
 
     def stale(self, arguments: Mapping[str, Any]) -> str:
         """What a write with these arguments rests on that is no longer true; empty if nothing."""
+        if not len(self._changed) and not len(self._superseded):
+            return ""
         names = mentioned(arguments)
-        for each in names:
-            if each in self._changed and each in self._looked:
-                return each
-        return next((each for each in names if each in self._superseded), "")
+        changed = next((each for each in names if each in self._changed), "")
+        return changed or next((each for each in names if each in self._superseded), "")
 
 
 def mentioned(arguments: Mapping[str, Any]) -> list[str]:

@@ -43,7 +43,7 @@ class Learning:
         step = step_of(
             proposal, outcome, seq=seq, turn=proposal.turn, at=self._core.clock.now()
         )
-        self._note_versions(proposal, step)
+        self._note_versions(admitted, step)
         if outcome.status is Status.DENIED and proposal.spec.effect is not Effect.READ:
             self._note_denial(proposal, outcome, seq)
             return self._final_hint()
@@ -72,13 +72,16 @@ class Learning:
         self._core.events.append(Nudged(call_id=step.call.call_id, reason=trip.reason))
         return nudge(trip)
 
-    def _note_versions(self, proposal: Proposal, step: Step) -> None:
+    def _note_versions(self, admitted: Admitted, step: Step) -> None:
+        proposal = admitted.proposal
         state, arguments = self._core.state, proposal.call.arguments
         resource = reference_of(arguments, proposal.spec)
         if step.ok and step.effect is Effect.READ:
             state.fresh.look(arguments, step.version)
             state.approvals.seen(arguments, step.version)
         if step.ok and step.effect is Effect.WRITE:
+            if admitted.key is not None:
+                state.own.came_back(admitted.key, step.result)
             state.denied.wrote(proposal, seq=step.seq)
             if not step.version:
                 state.versions.pop(resource, None)

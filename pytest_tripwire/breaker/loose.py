@@ -12,9 +12,14 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
-from pytest_tripwire.breaker.fingerprint import as_json, is_minted, is_talk_of
-from pytest_tripwire.breaker.names import is_plea, is_wording
-from pytest_tripwire.breaker.words import Wording, is_reworded, is_wordy, wording
+from pytest_tripwire.breaker.fingerprint import (
+    as_json,
+    is_minted,
+    is_talk_of,
+    kept_arguments,
+)
+from pytest_tripwire.breaker.names import is_plea, is_present, is_wording
+from pytest_tripwire.breaker.words import Wording, is_random, is_reworded, is_wordy, wording
 from pytest_tripwire.timeline import ToolCall, ToolSpec
 
 #: Tools, and arguments of them, whose free text is remembered.
@@ -30,6 +35,8 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
         fixed: how many arguments that are.
         words: the free text; None without any.
         plea: fingerprint of all arguments but those that say why it is wanted.
+        drawn: values that look drawn by lot and were left out, where there are others. Two orders
+            may have ids like that, so what is left out of a write only ever holds it back.
     """
 
     kind: str
@@ -37,6 +44,7 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
     fixed: int
     words: Wording | None
     plea: str
+    drawn: tuple[str, ...] = ()
 
     def rewords(self, other: Loose) -> bool:
         """Whether both ask for one thing, at most in other words."""
@@ -45,6 +53,17 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
         if self.words is None or other.words is None:
             return self.words is other.words
         return is_reworded(self.words, other.words)
+
+    def respells(self, other: Loose) -> bool:
+        """Whether the texts of one hold no word that those of the other do not: another pattern or
+        another spelling of one thing.
+        """
+        if (self.kind, self.rest) != (other.kind, other.rest):
+            return False
+        if self.words is None or other.words is None:
+            return self.words is other.words
+        one, two = self.words.tokens, other.words.tokens
+        return bool(one) and bool(two) and (one <= two or two <= one)
 
     def concerns(self, other: Loose) -> bool:
         """Whether both may act on one thing, for a write that is held when in doubt: the fixed
@@ -65,26 +84,58 @@ class FreeText:
     def __init__(self) -> None:
         self._names: dict[str, set[str]] = {}
 
+    def says_something(self, call: ToolCall, spec: ToolSpec) -> bool:
+        """Whether a call holds free text, or a value that looks drawn by lot. Cheap, as it is asked
+        of every read.
+        """
+        known: AbstractSet[str] = self._names.get(spec.name, frozenset())
+        for name, value in call.arguments.items():
+            if isinstance(value, str) and (_is_free(name, value, known) or _is_drawn(name, value)):
+                return True
+        return False
+
     def loosen(self, call: ToolCall, spec: ToolSpec) -> Loose:
         """`call` as a fixed part and a free text."""
         known: AbstractSet[str] = self._names.get(spec.name, frozenset())
         named = frozenset(spec.identity or ()) | frozenset(spec.cursor)
         fixed: dict[str, Any] = {}
         texts: list[str] = []
+        drawn: list[str] = []
+        talked = False
         for name, value in call.arguments.items():
-            if is_minted(name, spec) or is_talk_of(name, spec):
+            if is_minted(name, spec):
                 continue
-            if name not in named and isinstance(value, str) and _is_free(name, value, known):
+            if is_talk_of(name, spec):
+                talked = True
+            elif name not in named and isinstance(value, str) and _is_free(name, value, known):
                 texts.append(value)
                 self._learn(spec.name, name, value)
+            elif name not in named and _is_drawn(name, value):
+                drawn.append(str(value))
             else:
                 fixed[name] = as_json(value)
+        if not (fixed or texts or talked):
+            fixed, drawn = {"drawn": drawn}, []
         return Loose(
             kind=spec.kind,
+            drawn=tuple(drawn),
             rest=digest((spec.kind, fixed)),
             fixed=len(fixed),
             words=wording(" ".join(texts)) if texts else None,
             plea=_without_plea(call, spec),
+        )
+
+    def spelled(self, call: ToolCall, spec: ToolSpec) -> Loose:
+        """`call` with all of its texts as free text, such as paths and patterns."""
+        kept = kept_arguments(call, spec)
+        texts = {name: value for name, value in kept.items() if isinstance(value, str)}
+        fixed = {name: value for name, value in kept.items() if name not in texts}
+        return Loose(
+            kind=spec.kind,
+            rest=digest((spec.kind, fixed, sorted(texts))),
+            fixed=len(fixed),
+            words=wording(" ".join(texts.values())) if texts else None,
+            plea="",
         )
 
     def _learn(self, tool: str, name: str, value: str) -> None:
@@ -92,6 +143,10 @@ class FreeText:
             names = self._names.setdefault(tool, set())
             if len(names) < _MOST:
                 names.add(name)
+
+
+def _is_drawn(name: str, value: Any) -> bool:
+    return is_random(value) or is_present(name)
 
 
 def _without_plea(call: ToolCall, spec: ToolSpec) -> str:

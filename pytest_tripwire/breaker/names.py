@@ -52,6 +52,11 @@ _WORDING = _TALK | {
     *("reason", "description", "summary", "instruction", "instructions", "context", "details"),
 }
 
+#: What holds the present moment, as the model writes it.
+_PRESENT = frozenset(
+    {"as of", "asof", "now", "today", "current time", "current date", "client time", "local time"}
+)
+
 _POSITIONS = frozenset(
     {"offset", "start", "skip", "line", "position", "begin", "page", "cursor", "from", "index"}
 )
@@ -105,6 +110,12 @@ def is_plea(name: str) -> bool:
 def is_wording(name: str) -> bool:
     """Whether an argument of this name usually holds free text."""
     return not _WORDING.isdisjoint(parts(name)[-1:])
+
+
+@functools.lru_cache(maxsize=4096)
+def is_present(name: str) -> bool:
+    """Whether an argument of this name usually holds the present moment."""
+    return " ".join(parts(name)) in _PRESENT
 
 
 @functools.lru_cache(maxsize=4096)

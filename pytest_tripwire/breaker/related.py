@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.finding import Proposal
+from pytest_tripwire.breaker.fingerprint import kept_arguments
 from pytest_tripwire.breaker.loose import Loose
-from pytest_tripwire.breaker.words import is_reference
+from pytest_tripwire.breaker.words import is_reference, is_wordy
 
 #: Own writes that are remembered.
 _MOST = 64
@@ -24,7 +25,7 @@ _STATE = 16
 _STATES = 2
 
 
-class OwnWrite(msgspec.Struct, frozen=True, kw_only=True):
+class OwnWrite(msgspec.Struct, kw_only=True):
     """One write of this run.
 
     Args:
@@ -32,9 +33,10 @@ class OwnWrite(msgspec.Struct, frozen=True, kw_only=True):
         resource: fingerprint of what it acts on.
         intent: its fingerprint.
         kind: operation class.
-        arguments: as proposed. Never stored anywhere else.
+        arguments: as proposed, without nonces and talk. Never stored anywhere else.
         loose: the same without free text.
         declared: whether its identity is declared.
+        silent: whether it came back without a word; None while it has not come back.
     """
 
     key: str
@@ -44,6 +46,7 @@ class OwnWrite(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Mapping[str, Any]
     loose: Loose
     declared: bool
+    silent: bool | None = None
 
 
 class OwnWrites:
@@ -60,7 +63,7 @@ class OwnWrites:
                 resource=proposal.intent.resource,
                 intent=proposal.intent.digest,
                 kind=proposal.spec.kind,
-                arguments=proposal.call.arguments,
+                arguments=kept_arguments(proposal.call, proposal.spec),
                 loose=loose,
                 declared=proposal.spec.identity is not None,
             )
@@ -79,6 +82,26 @@ class OwnWrites:
             if not each.declared and each.loose.concerns(loose)
         )
 
+    def came_back(self, key: str, result: Any) -> None:
+        """Remember whether a write has said anything."""
+        for each in self._writes:
+            if each.key == key:
+                each.silent = result is None or (isinstance(result, str) and not result.strip())
+
+    def is_due_again(self, key: str) -> bool:
+        """Whether the write `key` has reason to be made again, as another write lies between: a
+        command acts on whatever is there then, and what says nothing and makes nothing, such as
+        staging a file, is due again when another tool has written to the same thing.
+        """
+        later = self._after(key, any_kind=True)
+        if later is None or later[0].declared:
+            return False
+        write, others = later
+        novel = [each for each in others if each.intent != write.intent and each.silent is not None]
+        if _is_command(write):
+            return bool(novel)
+        return bool(write.silent) and any(_names_same(write, each) for each in novel)
+
     def is_put_back(self, key: str) -> bool:
         """Whether what the write `key` has done was undone since: the same thing was put into one
         other state or two, so that doing it again puts it back.
@@ -91,12 +114,26 @@ class OwnWrites:
         states = {each.intent for each in others if _is_other_state(write, each)}
         return bool(states) and states == between and len(states) <= _STATES
 
-    def _after(self, key: str) -> tuple[OwnWrite, list[OwnWrite]] | None:
+    def _after(
+        self, key: str, *, any_kind: bool = False
+    ) -> tuple[OwnWrite, list[OwnWrite]] | None:
         writes = list(self._writes)
         for at, write in enumerate(writes):
             if write.key == key:
-                return write, [each for each in writes[at + 1 :] if each.kind == write.kind]
+                later = writes[at + 1 :]
+                return write, [each for each in later if any_kind or each.kind == write.kind]
         return None
+
+
+def _is_command(write: OwnWrite) -> bool:
+    """Whether all that a write says is one free text, such as a command line."""
+    values = list(write.arguments.values())
+    return len(values) == 1 and is_wordy(values[0])
+
+
+def _names_same(one: OwnWrite, other: OwnWrite) -> bool:
+    names = {each for each in one.arguments.values() if isinstance(each, str) and len(each) > 1}
+    return any(each in names for each in other.arguments.values() if isinstance(each, str))
 
 
 def _is_other_state(one: OwnWrite, other: OwnWrite) -> bool:

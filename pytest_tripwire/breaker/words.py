@@ -37,6 +37,20 @@ def is_wordy(value: object) -> bool:
     return len(text.split(None, 2)) > 1 and not text.startswith(("{", "["))
 
 
+_RANDOM = re.compile(
+    r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
+    r"|(?=[^\W_]*\d)(?=[^\W_]*[A-Za-z])[A-Za-z0-9_-]{20,}",
+    re.IGNORECASE,
+)
+#: Shorter values may be names.
+_DRAWN = 20
+
+
+def is_random(value: object) -> bool:
+    """Whether a value looks as if it was drawn by lot: a UUID, or long and without any word."""
+    return isinstance(value, str) and len(value) >= _DRAWN and bool(_RANDOM.fullmatch(value))
+
+
 def wording(text: str) -> Wording:
     """`text` as it is compared."""
     plain = unicodedata.normalize("NFKC", text[: _MOST * 4])

@@ -23,7 +23,8 @@ def progress(run: Core, proposal: Proposal) -> Finding | None:
         return None
     loose = history.free.loosen(proposal.call, proposal.spec)
     part = part_of(proposal.call, proposal.spec) if proposal.spec.effect is Effect.READ else None
+    spelled = history.free.spelled(proposal.call, proposal.spec)
     for armed in history.armed:
-        if armed.fits(proposal.spec.name, loose, part):
+        if armed.fits(proposal.spec.name, loose, part, spelled):
             return stuck(armed.trip)
     return None

@@ -58,7 +58,9 @@ def standing(run: Core, known: Sequence[WriteEntry], proposal: Proposal) -> Writ
     )
     if entry is None or entry.status is not WriteStatus.CONFIRMED:
         return entry
-    excused = proposal.spec.repeatable or run.state.own.is_put_back(entry.key)
+    own = run.state.own
+    due = own.is_put_back(entry.key) or own.is_due_again(entry.key)
+    excused = proposal.spec.repeatable or (due and entry.run_id == run.run_id)
     return None if excused else entry
 
 

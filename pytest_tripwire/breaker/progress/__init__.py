@@ -10,7 +10,11 @@ from collections.abc import Callable
 
 from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.cycle import cycle
-from pytest_tripwire.breaker.progress.empty_results import empty_results, empty_streak
+from pytest_tripwire.breaker.progress.empty_results import (
+    empty_results,
+    empty_spellings,
+    empty_streak,
+)
 from pytest_tripwire.breaker.progress.error_streak import error_streak, tool_errors
 from pytest_tripwire.breaker.progress.handoff import handoff
 from pytest_tripwire.breaker.progress.history import History
@@ -39,7 +43,13 @@ RULES: tuple[Rule, ...] = (
 )
 
 #: Rules that rest on what nobody has declared: one more of the same is stopped.
-LOOSE_RULES: tuple[LooseRule, ...] = (paraphrase, stagnant_part, empty_streak, tool_errors)
+LOOSE_RULES: tuple[LooseRule, ...] = (
+    paraphrase,
+    stagnant_part,
+    empty_spellings,
+    empty_streak,
+    tool_errors,
+)
 
 
 def judge_step(history: History, step: Step, limit: int) -> Trip | None:

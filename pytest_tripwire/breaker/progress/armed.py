@@ -21,17 +21,21 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
         tool: the tool whose next call it is about.
         like: calls that ask the same as this in other words; None for any call of the tool.
         part: calls that read parts of this thing.
+        spelling: calls whose texts spell this differently.
     """
 
     trip: Trip
     tool: str
     like: tuple[Loose, ...] = ()
     part: Part | None = None
+    spelling: Loose | None = None
 
-    def fits(self, tool: str, loose: Loose, part: Part | None) -> bool:
+    def fits(self, tool: str, loose: Loose, part: Part | None, spelled: Loose) -> bool:
         """Whether a proposal is one more of the same."""
         if tool != self.tool:
             return False
         if self.part is not None:
             return part is not None and part.thing == self.part.thing
+        if self.spelling is not None:
+            return self.spelling.respells(spelled)
         return not self.like or any(each.rewords(loose) for each in self.like)

@@ -7,6 +7,7 @@ helps, a number that is higher or lower than all before it is taken for reading 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,16 +43,24 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 class Covered:
     """What is covered of one thing at one version."""
 
-    __slots__ = ("_highest", "_lowest", "_ranges", "version")
+    __slots__ = ("_highest", "_lowest", "_ranges", "_shown", "version")
 
     def __init__(self, version: str) -> None:
         self.version = version
         self._ranges: list[tuple[float, float]] = []
         self._lowest: float | None = None
         self._highest: float | None = None
+        self._shown: deque[tuple[float, str]] = deque(maxlen=_RANGES)
 
-    def adds(self, part: Part) -> bool:
-        """Take a part; returns whether anything of it is new."""
+    def adds(self, part: Part, content: str) -> bool:
+        """Take a part and a fingerprint of what it showed; returns whether anything of it is new.
+        Asking for more from the same place on and being shown the same is not.
+        """
+        shown = (part.start, content) in self._shown
+        self._shown.append((part.start, content))
+        return self._extends(part) and not shown
+
+    def _extends(self, part: Part) -> bool:
         end = part.start + 1 if part.end is None else part.end
         inside = any(low <= part.start and end <= high for low, high in self._ranges)
         extreme = (
@@ -79,13 +88,13 @@ class Coverage:
     def __init__(self) -> None:
         self._of: Bounded[str, Covered] = Bounded(_THINGS)
 
-    def adds(self, part: Part, version: str) -> bool:
+    def adds(self, part: Part, version: str, content: str) -> bool:
         """Take a part read at `version`; returns whether anything of it is new at that version."""
         known = self._of.get(part.thing)
         if known is None or known.version != version:
             known = Covered(version)
         self._of.put(part.thing, known)
-        return known.adds(part)
+        return known.adds(part, content)
 
     def clear(self) -> None:
         """Forget all."""
@@ -103,7 +112,10 @@ def part_of(call: ToolCall, spec: ToolSpec) -> Part | None:
     if start is None:
         return None
     name, value = start
-    spans = [each for other, each in numbers.items() if other != name and is_span(other)]
+    others = {other: each for other, each in numbers.items() if other != name}
+    spans = [each for other, each in others.items() if is_span(other)]
+    if not spans and len(others) == 1 and name in spec.cursor:
+        spans = list(others.values())  # what else could the one other number say?
     return Part(
         thing=digest((spec.name, kept)),
         start=value,

@@ -7,6 +7,7 @@ declared, the texts do, and only one more search of the kind is stopped.
 
 from __future__ import annotations
 
+from pytest_tripwire.breaker.loose import Loose
 from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.progress.step import Step
@@ -18,6 +19,8 @@ from pytest_tripwire.timeline import Reason
 LIMIT = 6
 #: The same while one certain thing after another is looked for, such as the names of a list.
 LIST_LIMIT = 12
+#: Spellings of one thing.
+SPELLINGS_LIMIT = 4
 
 
 def empty_results(history: History, step: Step, limit: int) -> Trip | None:
@@ -47,6 +50,22 @@ def empty_streak(history: History, step: Step, _limit: int) -> Armed | None:
         what=f"{step.tool} found nothing, whatever it was asked",
     )
     return Armed(trip=trip, tool=step.tool)
+
+
+def empty_spellings(history: History, step: Step, _limit: int) -> Armed | None:
+    """Counts empty results of one tool for one thing in other spellings, such as glob patterns."""
+    spelled = history.spelled
+    if history.waits or not step.empty or spelled is None:
+        return None
+    members = history.spellings.like(spelled, step.outcome, new=history.new, same=Loose.respells)
+    trip = Trip(
+        reason=Reason.EMPTY_RESULTS,
+        count=len(members),
+        limit=SPELLINGS_LIMIT,
+        evidence=tuple(each.seq for each in members),
+        what=f"{step.tool} found nothing, however it was spelled",
+    )
+    return Armed(trip=trip, tool=step.tool, spelling=spelled)
 
 
 def _is_list(history: History, step: Step) -> bool:

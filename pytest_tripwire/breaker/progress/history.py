@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 
+from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.loose import FreeText, Loose
 from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.progress.coverage import Coverage, Part, part_of
 from pytest_tripwire.breaker.progress.occurrences import Occurrences
 from pytest_tripwire.breaker.progress.paraphrases import Paraphrases
-from pytest_tripwire.breaker.progress.step import Step
+from pytest_tripwire.breaker.progress.step import Step, content_of
 from pytest_tripwire.breaker.progress.streaks import Streak, Streaks
 from pytest_tripwire.breaker.progress.waiting import Waiting
 from pytest_tripwire.timeline import Effect, Status
@@ -40,6 +41,7 @@ class History:
         self.repeats = Occurrences()
         self.stubborn = Occurrences()
         self.paraphrases = Paraphrases()
+        self.spellings = Paraphrases()
         self.free = FreeText()
         self.coverage = Coverage()
         self.waiting = Waiting()
@@ -56,6 +58,7 @@ class History:
         #: part, and whether that part adds anything to what was read of the same version.
         self.waits = False
         self.loose: Loose | None = None
+        self.spelled: Loose | None = None
         self.part: Part | None = None
         self.covered = False
         self._seen: Bounded[str, bool] = Bounded(_SEEN)
@@ -63,7 +66,8 @@ class History:
 
     def add(self, step: Step, *, advanced: bool) -> bool:
         """Take a step; returns whether it was fruitful. `advanced`: a postcondition got better."""
-        self.waits = self.waiting.is_waiting(step)
+        self.loose = self._loosened(step)
+        self.waits = self.waiting.is_waiting(step, self._asked(step), new=self.new)
         new = self._is_new(step) and not self.waits  # what is waited for resets no other count
         fruitful = advanced or (new and not self.judged)
         if advanced or (fruitful and step.effect is Effect.WRITE):
@@ -95,6 +99,7 @@ class History:
         """Progress forgives what came before, but not an error that comes back all the same."""
         self.repeats.clear()
         self.paraphrases.clear()
+        self.spellings.clear()
         self.coverage.clear()
         self.errors.clear()
         self.tool_errors.clear()
@@ -111,6 +116,17 @@ class History:
         self.recent.clear()
         self.streak = 0
 
+    def _loosened(self, step: Step) -> Loose | None:
+        """A call without its free text; writes have their own memory of that."""
+        if step.effect is Effect.WRITE:
+            return None
+        if step.effect is Effect.READ and not self.free.says_something(step.call, step.spec):
+            return None
+        return self.free.loosen(step.call, step.spec)
+
+    def _asked(self, step: Step) -> str:
+        return self.loose.rest if self.loose is not None and self.loose.drawn else step.intent
+
     def _fade(self, step: Step) -> None:
         self.new += 1
         if step.effect is not Effect.HANDOFF or _is_declared(step):
@@ -118,7 +134,8 @@ class History:
 
     def _count(self, step: Step) -> None:
         kind = (step.intent, step.outcome)
-        self.repeats.add(kind, seq=step.seq, new=self.new)
+        if not self.waits:
+            self.repeats.add(kind, seq=step.seq, new=self.new)
         self._count_failures(step)
         if step.effect is Effect.READ and step.ok:
             self._count_read(step)
@@ -136,35 +153,43 @@ class History:
             self.stubborn.add((step.intent, step.outcome), seq=step.seq, new=0)
 
     def _count_read(self, step: Step) -> None:
-        self.loose = self.part = None
+        self.part = self.spelled = None
         self.covered = False
         if self.waits:
             return
         empties = self.empties.of(step.tool)
         if step.empty:
             empties.wrong(step.turn, step.seq)
+            self._spell(step)
         else:
             empties.right(step.turn)
-        if not step.spec.wording:
-            self.loose = self.free.loosen(step.call, step.spec)
-            if self.loose.words is not None:
-                self.paraphrases.add(self.loose, step.outcome, seq=step.seq, new=self.new)
+        if self.loose is not None:
+            self.paraphrases.add(self.loose, step.outcome, seq=step.seq, new=self.new)
         if step.version and not step.empty:
             self.part = part_of(step.call, step.spec)
             if self.part is not None:
-                self.covered = not self.coverage.adds(self.part, step.version)
+                content = digest(content_of(step.result, step.spec))
+                self.covered = not self.coverage.adds(self.part, step.version, content)
                 if self.covered:
                     kind = ("part", self.part.thing, step.version)
                     self.repeats.add(kind, seq=step.seq, new=self.new)
 
+    def _spell(self, step: Step) -> None:
+        if step.spec.wording or step.spec.identity is not None:
+            return
+        self.spelled = self.free.spelled(step.call, step.spec)
+        self.spellings.add(self.spelled, step.outcome, seq=step.seq, new=self.new)
+
     def _hand_off(self, step: Step) -> None:
-        loose = self.free.loosen(step.call, step.spec)
-        handed = f"{step.intent}" if _is_declared(step) else f"{loose.rest}:{step.call.agent or ''}"
+        handed, said = step.intent, step.exact
+        if self.loose is not None and not _is_declared(step):
+            handed = f"{self.loose.rest}:{step.call.agent or ''}"
+            said = f"{handed}:{self.loose.words.pieces if self.loose.words else ''}"
         if handed in self._said:
             self.handoffs.append(step)
-            self.echoes += step.exact in self._said
+            self.echoes += said in self._said
         self._said.put(handed, True)  # noqa: FBT003 - a set that forgets
-        self._said.put(step.exact, True)  # noqa: FBT003 - a set that forgets
+        self._said.put(said, True)  # noqa: FBT003 - a set that forgets
 
     def _forget_handoffs(self) -> None:
         self.handoffs.clear()

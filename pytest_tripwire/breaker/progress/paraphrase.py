@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.history import History
+from pytest_tripwire.breaker.progress.paraphrases import Member
 from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
 from pytest_tripwire.timeline import Effect, Reason
@@ -18,6 +19,8 @@ def paraphrase(history: History, step: Step, _limit: int) -> Armed | None:
     if history.waits or not step.ok or step.effect is not Effect.READ or loose is None:
         return None
     members = history.paraphrases.like(loose, step.outcome, new=history.new)
+    if len(members) >= LIMIT and _were_shown(history, members):
+        return None
     trip = Trip(
         reason=_reason(step),
         count=len(members),
@@ -26,6 +29,13 @@ def paraphrase(history: History, step: Step, _limit: int) -> Armed | None:
         what=f"{step.tool} was asked the same in other words and gave the same answer",
     )
     return Armed(trip=trip, tool=step.tool, like=(loose,))
+
+
+def _were_shown(history: History, members: tuple[Member, ...]) -> bool:
+    """Whether ids that look drawn by lot are things that the run was shown, and so not nonces."""
+    drawn = [each for member in members for each in member.loose.drawn]
+    shown = [str(step.result) for step in history.recent] if drawn else []
+    return any(each in text for each in drawn for text in shown)
 
 
 def _reason(step: Step) -> Reason:

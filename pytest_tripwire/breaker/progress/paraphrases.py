@@ -4,6 +4,8 @@ what is wording.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from pytest_tripwire.breaker.loose import Loose
@@ -35,13 +37,20 @@ class Paraphrases:
         members.append(Member(loose=loose, seq=seq, new=new))
         del members[:-_MEMBERS]
 
-    def like(self, loose: Loose, outcome: str, *, new: int) -> tuple[Member, ...]:
+    def like(
+        self,
+        loose: Loose,
+        outcome: str,
+        *,
+        new: int,
+        same: Callable[[Loose, Loose], bool] = Loose.rewords,
+    ) -> tuple[Member, ...]:
         """The calls, in order, that asked the same as `loose` in whatever words."""
         members = self._of.get((loose.rest, outcome)) or ()
         return tuple(
             each
             for each in members
-            if new - each.new <= FORGIVEN_AFTER and each.loose.rewords(loose)
+            if new - each.new <= FORGIVEN_AFTER and same(each.loose, loose)
         )
 
     def clear(self) -> None:

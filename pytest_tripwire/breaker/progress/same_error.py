@@ -17,7 +17,7 @@ LIMIT = 5
 
 def same_error(history: History, step: Step, _limit: int) -> Trip | None:
     """Counts failures of one intent with one error; only its success forgives them."""
-    if step.ok or step.status is Status.DENIED or history.waits:
+    if step.ok or step.status is Status.DENIED:
         return None
     kind = (step.intent, step.outcome)
     return Trip(

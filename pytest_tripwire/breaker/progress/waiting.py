@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from pytest_tripwire.breaker.polls import is_under_way
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.progress.step import Step
-from pytest_tripwire.timeline import Effect
+from pytest_tripwire.timeline import Effect, Status
 
 #: Seconds that have to pass between two looks.
 PAUSE_S = 1.0
@@ -25,25 +27,41 @@ _MOST = 256
 _LONGEST = 128
 
 
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """One look: when, the how many-th, and how much had been new in the run."""
+
+    at: float
+    number: int
+    new: int
+
+
 class Waiting:
     """Owner of what the run has started, and of when it looked last."""
 
     def __init__(self) -> None:
         self._started: Bounded[str, bool] = Bounded(_MOST)
-        self._looked: Bounded[str, tuple[float, int]] = Bounded(_MOST)
+        self._looked: Bounded[str, Look] = Bounded(_MOST)
 
-    def is_waiting(self, step: Step) -> bool:
-        """Take a step; returns whether it is one more look at what is waited for."""
+    def is_waiting(self, step: Step, asked: str, *, new: int) -> bool:
+        """Take a step that asks for `asked`, when `new` things have been new in the run; returns
+        whether it is one more look at what is waited for.
+        """
         if step.effect is not Effect.READ:
             self._note(step)
             return False
         if step.spec.poll:
             return True
-        last = self._looked.get(step.intent)
-        looks = last[1] + 1 if last else 1
-        self._looked.put(step.intent, (step.at, looks))
-        if last is None or not step.ok or step.at - last[0] < PAUSE_S or looks > MOST_LOOKS:
+        last = self._looked.get(asked)
+        looks = last.number + 1 if last else 1
+        self._looked.put(asked, Look(at=step.at, number=looks, new=new))
+        if last is None or step.at - last.at < PAUSE_S or looks > MOST_LOOKS:
             return False
+        if not step.ok:
+            # Trying again after a pause is how a service that is down is dealt with; how often is
+            # for the rules that count errors.
+            return step.status is Status.TRANSIENT
+        if _is_silent(step.result) and new > last.new:
+            return True  # a pause or a command without output, between steps that bring something
         return is_under_way(step.result) or (step.empty and self._is_own(step))
 
     def _note(self, step: Step) -> None:
@@ -59,6 +77,11 @@ class Waiting:
 def _ids(result: Any) -> list[str]:
     values = list(result.values()) if isinstance(result, Mapping) else [result]
     return [str(each) for each in values[:32] if _is_id(each)]
+
+
+def _is_silent(result: Any) -> bool:
+    """Whether a result says nothing at all, not even that nothing was found."""
+    return result is None or (isinstance(result, str) and not result.strip())
 
 
 def _is_id(value: Any) -> bool:
