@@ -53,6 +53,8 @@ class RunBudget(msgspec.Struct, frozen=True, kw_only=True):
         max_no_progress_steps: fruitless steps of one kind that are executed; by default 3.
         max_consecutive_errors: turns in a row in which calls fail, by whatever error, and none
             succeeds; by default 5.
+        max_repeated_errors: how often one class of error may be met within the last five turns with
+            calls, whatever was asked and whatever succeeded in between; off by default.
         max_attempts_per_task: tries of one task. In one too many every call is refused, and the run
             goes on.
         max_calls_per_minute: calls that are dispatched within any 60 seconds. One too many is
@@ -72,6 +74,7 @@ class RunBudget(msgspec.Struct, frozen=True, kw_only=True):
     max_same_intent: int | None = None
     max_no_progress_steps: int | None = None
     max_consecutive_errors: int | None = None
+    max_repeated_errors: int | None = None
     max_attempts_per_task: int | None = None
     max_calls_per_minute: int | None = None
     max_subagents: int | None = None

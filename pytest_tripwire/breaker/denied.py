@@ -17,6 +17,10 @@ _MOST = 64
 #: Denials of one rule about one target, and of one rule by one tool, after which no more is asked.
 _TARGETS = 2
 _TOOL = 4
+#: The same where the rule names the tool.
+_NAMED = 3
+#: More than any run that is remembered.
+_NEVER = _MOST + 1
 #: A text that is shorter may stand inside another by accident.
 _SHORTEST = 12
 _NAME = 4
@@ -115,13 +119,17 @@ class Denied:
         return tuple(each.seq for each in about) if len(about) >= _TARGETS else ()
 
     def _by_tool(self, kind: list[Refused]) -> tuple[int, ...]:
-        last = [
-            each
-            for each in kind
-            if each.rule == kind[-1].rule and not each.declared and each.loose.words is not None
-        ]
+        """Where what is acted on is not declared: one rule that the tool has given again and again,
+        as commands mostly mean one thing, or as the rule is about the tool itself.
+        """
+        rule = kind[-1].rule
+        last = [each for each in kind if each.rule == rule and not each.declared]
         turns = {each.turn for each in last}
-        return tuple(each.seq for each in last) if len(turns) >= _TOOL else ()
+        worded = all(each.loose.words is not None for each in last)
+        limit = _TOOL if worded else _NEVER
+        if last and kind[-1].kind.casefold() in rule.casefold():
+            limit = _NAMED
+        return tuple(each.seq for each in last) if len(turns) >= limit else ()
 
 
 def _texts(proposal: Proposal) -> tuple[str, ...]:

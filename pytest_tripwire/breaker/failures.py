@@ -1,7 +1,7 @@
 """What the text of an error tells: which error it is, and whether it proves that nothing happened.
 
 Only a refusal before the work began is a proof: arguments that were not accepted, a thing that is
-not there, a permission that is missing, a rate limit. One word of a broken connection or of lost
+not there, a permission that is missing, a rate limit; or a command that ran to its end and says that it failed. One word of a broken connection or of lost
 time in the same text takes the proof away, and so does a tool that reads after it wrote.
 """
 
@@ -44,6 +44,7 @@ _PROOF = re.compile(
     r"|(can(no|')t|could(n't| not)|unable to|failed to) (find|locate|resolve|parse|validate)"
     r"|already (exists|closed|finished|completed|done|in use|taken|terminated|stopped)"
     r"|(is|are|was)(n't| not) (a|an|running|active|open|live|available|enabled|configured|installed)\b"
+    r"|exit(ed)?( with)?( code| status)[ :=]*[1-9]|non-?zero exit"
     r"|too (long|large|many|short|small)|out of range|exceeds|insufficient|ambiguous|read.?only"
 )
 

@@ -40,15 +40,19 @@ class Learning:
     ) -> str | None:
         """Take what came back; returns a hint that belongs with the result, if there is one."""
         proposal, state = admitted.proposal, self._core.state
+        now = self._core.clock.now()
         step = step_of(
-            proposal, outcome, seq=seq, turn=proposal.turn, at=self._core.clock.now()
+            proposal, outcome, seq=seq, turn=proposal.turn, at=now, took=now - admitted.at
         )
         self._note_versions(admitted, step)
         if outcome.status is Status.DENIED and proposal.spec.effect is not Effect.READ:
             self._note_denial(proposal, outcome, seq)
             return self._final_hint()
-        if state.history.add(step, advanced=advanced) and not step.empty:
+        fruitful = state.history.add(step, advanced=advanced)
+        if fruitful and not step.empty:
             state.progress_turn = state.turns
+        if step.ok and step.effect is Effect.READ:
+            state.own.looked(step.intent, step.outcome, new=fruitful)
         return self._judge(step)
 
     def cost(self, proposal: Proposal, outcome: Outcome) -> Decimal | None:
@@ -81,7 +85,7 @@ class Learning:
             state.approvals.seen(arguments, step.version)
         if step.ok and step.effect is Effect.WRITE:
             if admitted.key is not None:
-                state.own.came_back(admitted.key, step.result)
+                state.own.came_back(admitted.key, step.result, step.version)
             state.denied.wrote(proposal, seq=step.seq)
             if not step.version:
                 state.versions.pop(resource, None)

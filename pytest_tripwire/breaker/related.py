@@ -15,6 +15,7 @@ import msgspec
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import kept_arguments
 from pytest_tripwire.breaker.loose import Loose
+from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.words import is_reference, is_wordy
 
 #: Own writes that are remembered.
@@ -23,6 +24,10 @@ _MOST = 64
 _STATE = 16
 #: Other states that one thing was put into before it is put back.
 _STATES = 2
+#: Times that one write is made again because another has touched the same thing.
+_AGAIN = 2
+#: Last looks that are remembered.
+_LOOKS = 16
 
 
 class OwnWrite(msgspec.Struct, kw_only=True):
@@ -36,7 +41,11 @@ class OwnWrite(msgspec.Struct, kw_only=True):
         arguments: as proposed, without nonces and talk. Never stored anywhere else.
         loose: the same without free text.
         declared: whether its identity is declared.
-        silent: whether it came back without a word; None while it has not come back.
+        fresh: whether nothing like it was written before, or it has brought a new version.
+        back: whether it has come back.
+        made: whether its result names a thing that it has made.
+        before: what the run had last seen when it was dispatched, by what was asked.
+        moved: whether the same look has shown something never seen before since then.
     """
 
     key: str
@@ -46,7 +55,11 @@ class OwnWrite(msgspec.Struct, kw_only=True):
     arguments: Mapping[str, Any]
     loose: Loose
     declared: bool
-    silent: bool | None = None
+    fresh: bool = True
+    back: bool = False
+    made: bool = False
+    before: Mapping[str, str] = {}
+    moved: bool = False
 
 
 class OwnWrites:
@@ -54,6 +67,7 @@ class OwnWrites:
 
     def __init__(self) -> None:
         self._writes: deque[OwnWrite] = deque(maxlen=_MOST)
+        self._looks: Bounded[str, str] = Bounded(_LOOKS)
 
     def add(self, key: str, proposal: Proposal, loose: Loose) -> None:
         """Remember a write that was dispatched."""
@@ -66,6 +80,7 @@ class OwnWrites:
                 arguments=kept_arguments(proposal.call, proposal.spec),
                 loose=loose,
                 declared=proposal.spec.identity is not None,
+                before=self._looks.items(),
             )
         )
 
@@ -82,25 +97,44 @@ class OwnWrites:
             if not each.declared and each.loose.concerns(loose)
         )
 
-    def came_back(self, key: str, result: Any) -> None:
-        """Remember whether a write has said anything."""
+    def came_back(self, key: str, result: Any, version: str) -> None:
+        """Remember what a write has said."""
         for each in self._writes:
             if each.key == key:
-                each.silent = result is None or (isinstance(result, str) and not result.strip())
+                each.back, each.made = True, _names_a_thing(result)
+                each.fresh = bool(version) or self._times(each) == 1
+
+    def looked(self, intent: str, outcome: str, *, new: bool) -> None:
+        """The run has looked at something. Where the same look showed something else before a write,
+        that write has moved things on.
+        """
+        for each in self._writes if new else ():
+            if each.back and each.before.get(intent, outcome) != outcome:
+                each.moved = True
+        self._looks.put(intent, outcome)
 
     def is_due_again(self, key: str) -> bool:
-        """Whether the write `key` has reason to be made again, as another write lies between: a
-        command acts on whatever is there then, and what says nothing and makes nothing, such as
-        staging a file, is due again when another tool has written to the same thing.
+        """Whether the write `key`, of which nothing is declared, has reason to be made again: a
+        command acts on whatever is there then; what makes no new thing, such as formatting a file,
+        is due again when another tool has written to the same thing, but not for ever.
         """
         later = self._after(key, any_kind=True)
         if later is None or later[0].declared:
             return False
         write, others = later
-        novel = [each for each in others if each.intent != write.intent and each.silent is not None]
+        between = [each for each in others if each.intent != write.intent and each.back]
         if _is_command(write):
-            return bool(novel)
-        return bool(write.silent) and any(_names_same(write, each) for each in novel)
+            return any(each.fresh for each in between)
+        if write.made:
+            return False
+        if write.moved:
+            return True  # a step, a click: looked at before and after, and things have moved on
+        if self._times(write) > _AGAIN:
+            return False
+        return any(each.fresh and _names_same(write, each) for each in between)
+
+    def _times(self, write: OwnWrite) -> int:
+        return sum(each.intent == write.intent for each in self._writes)
 
     def is_put_back(self, key: str) -> bool:
         """Whether what the write `key` has done was undone since: the same thing was put into one
@@ -125,6 +159,15 @@ class OwnWrites:
         return None
 
 
+def _names_a_thing(result: Any) -> bool:
+    """Whether a result holds what looks like the id of something new."""
+    values = list(result.values()) if isinstance(result, Mapping) else [result]
+    return any(
+        isinstance(each, str) and each.strip() and not is_wordy(each) and is_reference(each.strip())
+        for each in values
+    ) or (isinstance(result, Mapping) and any(str(name).endswith("id") for name in result))
+
+
 def _is_command(write: OwnWrite) -> bool:
     """Whether all that a write says is one free text, such as a command line."""
     values = list(write.arguments.values())
@@ -142,6 +185,8 @@ def _is_other_state(one: OwnWrite, other: OwnWrite) -> bool:
         return False
     names = one.arguments.keys()
     differing = [name for name in names if one.arguments[name] != other.arguments[name]]
+    if len(names) == 1 and all(isinstance(one.arguments[name], dict | list) for name in names):
+        return bool(differing)  # the whole state is all that is said
     same = [one.arguments[name] for name in names if name not in differing]
     named = any(isinstance(each, str) and each for each in same)
     values = [each.arguments[name] for name in differing for each in (one, other)]

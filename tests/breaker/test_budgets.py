@@ -31,7 +31,14 @@ def test_a_negative_limit_is_refused_by_name(name: str) -> None:
 
 def test_every_dimension_has_a_limit_and_a_reason() -> None:
     soft = {"usual_turns", "deadline_s", "max_prompt_tokens", "max_same_intent"}
-    other = {"max_no_progress_steps", "alert_share"}
+    other = {
+        "max_no_progress_steps",
+        "max_consecutive_errors",
+        "max_repeated_errors",
+        "max_attempts_per_task",
+        "max_calls_per_minute",
+        "alert_share",
+    }
     counted = {each.value for each in Dimension}
     assert counted | soft | other == set(RunBudget.__struct_fields__)
     assert {REASONS[each].family for each in Dimension} == {Family.BUDGET}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pytest_tripwire.breaker.attempts import task_attempts
 from pytest_tripwire.breaker.checks.approval import approval, approved
 from pytest_tripwire.breaker.checks.arguments import arguments
 from pytest_tripwire.breaker.checks.authorization import authorization
@@ -35,6 +36,7 @@ ORDER: tuple[Check, ...] = (
     earlier_denial,
     deadline,
     budgets,
+    task_attempts,
     rate_limit,
     circuit,
     in_flight,

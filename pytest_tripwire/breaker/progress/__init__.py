@@ -19,6 +19,7 @@ from pytest_tripwire.breaker.progress.error_streak import error_streak, tool_err
 from pytest_tripwire.breaker.progress.handoff import handoff
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.progress.paraphrase import paraphrase
+from pytest_tripwire.breaker.progress.repeated_error import repeated_error
 from pytest_tripwire.breaker.progress.repeated_intent import repeated_intent
 from pytest_tripwire.breaker.progress.same_error import same_error
 from pytest_tripwire.breaker.progress.stagnant_read import stagnant_part, stagnant_read
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     handoff,
     same_error,
     error_streak,
+    repeated_error,
     cycle,
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, ItemsView
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -43,6 +43,14 @@ class Bounded(Generic[K, V]):
             value = make()
         self.put(key, value)
         return value
+
+    def items(self) -> ItemsView[K, V]:
+        """All entries, what was used longest ago first."""
+        return self._entries.items()
+
+    def items(self) -> dict[K, V]:
+        """All entries as they now are."""
+        return dict(self._entries)
 
     def drop(self, key: K) -> None:
         """Forget `key`, if it is known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 
 from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.loose import FreeText, Loose
@@ -14,6 +15,7 @@ from pytest_tripwire.breaker.progress.paraphrases import Paraphrases
 from pytest_tripwire.breaker.progress.step import Step, content_of
 from pytest_tripwire.breaker.progress.streaks import Streak, Streaks
 from pytest_tripwire.breaker.progress.waiting import Waiting
+from pytest_tripwire.breaker.repetition import RepeatedError
 from pytest_tripwire.timeline import Effect, Status
 
 #: Steps that the cycle rule looks back over.
@@ -38,6 +40,10 @@ class History:
         #: Whether the run names postconditions, so that only they are progress.
         self.judged = False
         self.most_errors = MOST_ERRORS
+        #: Watches for one class of error, where a team asks for it, and what it has said of the last
+        #: failure.
+        self.errors_seen: RepeatedError | None = None
+        self.returned: bool | None = None
         self.repeats = Occurrences()
         self.stubborn = Occurrences()
         self.paraphrases = Paraphrases()
@@ -82,6 +88,22 @@ class History:
             # Postconditions decide what is progress; a cycle is one only if nothing in it is new.
             self.streak = 0 if (new or fruitful) and not step.empty else self.streak + 1
         return fruitful
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """Fingerprints of what is nothing new any more, what was seen longest ago first."""
+        return tuple(mark for mark, _ in self._seen.items())
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The same of what was handed off."""
+        return tuple(mark for mark, _ in self._said.items())
+
+    def recall(self, seen: Iterable[str], said: Iterable[str]) -> None:
+        """Take both from an earlier part of the run."""
+        for memory, marks in ((self._seen, seen), (self._said, said)):
+            for mark in marks:
+                memory.put(mark, True)  # noqa: FBT003 - a set that forgets
 
     def count(self, step: Step) -> int:
         """How often this intent gave this outcome, as far as it still counts."""
@@ -141,6 +163,7 @@ class History:
             self._count_read(step)
 
     def _count_failures(self, step: Step) -> None:
+        self._watch_errors(step)
         streaks = (self.errors, self.tool_errors.of(step.tool))
         if step.ok:
             for each in streaks:
@@ -151,6 +174,14 @@ class History:
             if step.status is Status.DEFINITE:
                 streaks[1].wrong(step.turn, step.seq)
             self.stubborn.add((step.intent, step.outcome), seq=step.seq, new=0)
+
+    def _watch_errors(self, step: Step) -> None:
+        if self.errors_seen is None:
+            return
+        if step.ok:
+            self.errors_seen.succeeded(step.turn)
+        else:
+            self.returned = self.errors_seen.failed(step.error, step.turn)
 
     def _count_read(self, step: Step) -> None:
         self.part = self.spelled = None

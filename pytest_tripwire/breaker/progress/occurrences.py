@@ -8,7 +8,7 @@ and no loop. So each occurrence grows old by what was new after it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from pytest_tripwire.breaker.progress.bounded import Bounded
 
@@ -38,6 +38,11 @@ class Occurrences:
         """The events at which those were."""
         known = self._of.get(kind) or ()
         return tuple(seq for at, seq in known if new - at <= FORGIVEN_AFTER)
+
+    def kinds(self) -> Iterator[tuple[Hashable, tuple[int, ...]]]:
+        """All kinds, and for each of their occurrences how much had been new by then."""
+        for kind, known in self._of.items():
+            yield kind, tuple(new for new, _ in known)
 
     def drop(self, kind: Hashable) -> None:
         """Forget one kind."""

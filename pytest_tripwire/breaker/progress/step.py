@@ -34,6 +34,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         seq: the event that settled it.
         turn: the turn that it was proposed in; siblings share one.
         at: seconds on the run's clock when it came back.
+        took: seconds that it took.
         call: as it was proposed.
         spec: what is declared about its tool.
         intent: what was asked, nonces and wording left out.
@@ -44,12 +45,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         status: what is certain about it.
         empty: whether it succeeded and said that there is nothing.
         version: business version that it showed, empty if none.
+        error: the class of the error, empty if there was none.
         result: the tool's own result. Never stored.
     """
 
     seq: int
     turn: int
     at: float
+    took: float
     call: ToolCall
     spec: ToolSpec
     intent: str
@@ -60,6 +63,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     empty: bool
     version: str = ""
+    error: str = ""
     result: Any = None
 
     @property
@@ -79,7 +83,13 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def step_of(
-    proposal: Proposal, outcome: Outcome, *, seq: int, turn: int = 0, at: float = 0.0
+    proposal: Proposal,
+    outcome: Outcome,
+    *,
+    seq: int,
+    turn: int = 0,
+    at: float = 0.0,
+    took: float = 0.0,
 ) -> Step:
     """The step that `proposal` and its `outcome` make."""
     spec, ok = proposal.spec, outcome.status is Status.OK
@@ -89,6 +99,7 @@ def step_of(
         seq=seq,
         turn=turn,
         at=at,
+        took=took,
         call=proposal.call,
         spec=spec,
         intent=proposal.intent.digest,
@@ -99,6 +110,7 @@ def step_of(
         status=outcome.status,
         empty=empty,
         version=version,
+        error="" if ok else outcome.error or outcome.status.value,
         result=outcome.result,
     )
 

@@ -55,6 +55,10 @@ class Streaks:
         """The streak of `tool`."""
         return self._of.of(tool, Streak)
 
+    def turns(self) -> dict[str, int]:
+        """How long each streak is that there is."""
+        return {tool: streak.turns for tool, streak in self._of.items() if streak.turns}
+
     def clear(self) -> None:
         """Forget all."""
         self._of.clear()

@@ -7,6 +7,7 @@ as possible is no waiting.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,17 +23,25 @@ PAUSE_S = 1.0
 #: Looks that are granted to what is not declared, as long as the run has no deadline.
 MOST_LOOKS = 100
 
+#: Units in which a pause may be said: seconds, milliseconds, minutes, hours.
+_UNITS_S = (1.0, 0.001, 60.0, 3600.0)
+#: Share by which a pause may miss what was said.
+_NEAR = 0.1
+
 _MOST = 256
 #: Characters of an id.
 _LONGEST = 128
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """One look: when, the how many-th, and how much had been new in the run."""
+    """One look: when, the how many-th, how much had been new in the run, and how many pauses it had
+    made.
+    """
 
     at: float
     number: int
     new: int
+    pauses: int
 
 
 class Waiting:
@@ -40,6 +49,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self._started: Bounded[str, bool] = Bounded(_MOST)
+        self._pauses = 0
         self._looked: Bounded[str, Look] = Bounded(_MOST)
 
     def is_waiting(self, step: Step, asked: str, *, new: int) -> bool:
@@ -49,20 +59,28 @@ class Waiting:
         if step.effect is not Effect.READ:
             self._note(step)
             return False
-        if step.spec.poll:
+        if step.spec.poll or self._is_pause(step):
             return True
         last = self._looked.get(asked)
         looks = last.number + 1 if last else 1
-        self._looked.put(asked, Look(at=step.at, number=looks, new=new))
+        self._looked.put(asked, Look(at=step.at, number=looks, new=new, pauses=self._pauses))
         if last is None or step.at - last.at < PAUSE_S or looks > MOST_LOOKS:
             return False
         if not step.ok:
             # Trying again after a pause is how a service that is down is dealt with; how often is
             # for the rules that count errors.
             return step.status is Status.TRANSIENT
+        if self._pauses > last.pauses:
+            return True
         if _is_silent(step.result) and new > last.new:
             return True  # a pause or a command without output, between steps that bring something
         return is_under_way(step.result) or (step.empty and self._is_own(step))
+
+    def _is_pause(self, step: Step) -> bool:
+        """Whether a call took as long as it says: then waiting was all that it did."""
+        pause = step.ok and step.took >= PAUSE_S and _says(step.call.arguments, step.took)
+        self._pauses += pause
+        return pause
 
     def _note(self, step: Step) -> None:
         if step.ok:
@@ -72,6 +90,24 @@ class Waiting:
     def _is_own(self, step: Step) -> bool:
         values = (each for each in step.call.arguments.values() if _is_id(each))
         return any(str(each) in self._started for each in values)
+
+
+def _says(arguments: Mapping[str, Any], seconds: float) -> bool:
+    """Whether an argument is this time, in whatever unit."""
+    numbers = [number for value in arguments.values() for number in _numbers(value)]
+    return any(
+        abs(number * unit - seconds) <= max(seconds * _NEAR, 0.5)
+        for number in numbers
+        for unit in _UNITS_S
+    )
+
+
+def _numbers(value: Any) -> list[float]:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return [float(value)]
+    if isinstance(value, str) and len(value) <= _LONGEST:
+        return [float(each) for each in re.findall(r"\d+(?:\.\d+)?", value)]
+    return []
 
 
 def _ids(result: Any) -> list[str]:
