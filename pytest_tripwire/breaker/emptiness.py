@@ -11,11 +11,12 @@ import msgspec
 _COUNTS = ("count", "total", "size", "length", "num", "hits", "matches")
 
 _NOTHING = re.compile(
-    r"(none|null|nil|nothing|empty|n/a|-)"
+    r"(none|null|nil|nothing|empty|n/a|-|0)"
     r"|(sorry, ?)?(no|zero|0)( \w+){0,4} (found|available|exists?|matched|returned|yet)"
     r"|(no|zero|0) (\w+ )?(results?|match(es)?|hits?|entries|records?|rows?|items?|documents?|files?)"
     r"|(nothing|none)( \w+){0,2} (found|matched|available)|not found"
 )
+_MARKUP = re.compile(r"<[^<>]*>")
 #: Longer texts say something.
 _LONGEST = 80
 
@@ -60,6 +61,8 @@ def _says_nothing(text: str) -> bool:
     if plain[:1] in {"[", "{"} and plain[-1] in "]}":
         parsed = parsed_json(plain)
         return parsed is not None and is_empty(parsed)
+    if plain.startswith("<") and plain.endswith(">"):
+        plain = _MARKUP.sub(" ", plain).strip()  # no text and no count but zero is left
     return len(plain) <= _LONGEST and (
         not plain or _NOTHING.fullmatch(plain.casefold().rstrip(".!")) is not None
     )

@@ -48,11 +48,12 @@ class Learning:
         if outcome.status is Status.DENIED and proposal.spec.effect is not Effect.READ:
             self._note_denial(proposal, outcome, seq)
             return self._final_hint()
+        state.given.show(outcome.result)
         fruitful = state.history.add(step, advanced=advanced)
         if fruitful and not step.empty:
             state.progress_turn = state.turns
         if step.ok and step.effect is Effect.READ:
-            state.own.looked(step.intent, step.outcome, new=fruitful)
+            state.own.looked(step, new=fruitful)
         return self._judge(step)
 
     def cost(self, proposal: Proposal, outcome: Outcome) -> Decimal | None:

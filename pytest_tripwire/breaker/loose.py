@@ -19,7 +19,7 @@ from pytest_tripwire.breaker.fingerprint import (
     kept_arguments,
 )
 from pytest_tripwire.breaker.names import is_plea, is_present, is_wording
-from pytest_tripwire.breaker.words import Wording, is_random, is_reworded, is_wordy, wording
+from pytest_tripwire.breaker.words import Wording, is_random, is_reference, is_reworded, is_wordy, wording
 from pytest_tripwire.timeline import ToolCall, ToolSpec
 
 #: Tools, and arguments of them, whose free text is remembered.
@@ -35,6 +35,7 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
         fixed: how many arguments that are.
         words: the free text; None without any.
         plea: fingerprint of all arguments but those that say why it is wanted.
+        named: whether the fixed part names one certain thing.
         drawn: values that look drawn by lot and were left out, where there are others. Two orders
             may have ids like that, so what is left out of a write only ever holds it back.
     """
@@ -44,6 +45,7 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
     fixed: int
     words: Wording | None
     plea: str
+    named: bool = False
     drawn: tuple[str, ...] = ()
 
     def rewords(self, other: Loose) -> bool:
@@ -53,6 +55,10 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
         if self.words is None or other.words is None:
             return self.words is other.words
         return is_reworded(self.words, other.words)
+
+    def about(self, other: Loose) -> bool:
+        """Whether both ask about the same thing, whatever they ask."""
+        return (self.kind, self.rest) == (other.kind, other.rest)
 
     def respells(self, other: Loose) -> bool:
         """Whether the texts of one hold no word that those of the other do not: another pattern or
@@ -121,6 +127,7 @@ class FreeText:
             drawn=tuple(drawn),
             rest=digest((spec.kind, fixed)),
             fixed=len(fixed),
+            named=any(isinstance(each, str) and is_reference(each) for each in fixed.values()),
             words=wording(" ".join(texts)) if texts else None,
             plea=_without_plea(call, spec),
         )

@@ -14,6 +14,8 @@ _UNDER_WAY = re.compile(
     r"|working|not (yet )?(ready|done|finished|complete|completed|available)|no(t| new)? output yet"
     r"|come back later|try again later)\b"
 )
+#: A state that is one word for something going on, whatever it is: `preparing`, `installing 3/7`.
+_DOING = re.compile(r"(?!nothing|missing|warning|existing|outstanding|during)[a-z]{3,}ing\b[^a-z]*")
 _OVER = re.compile(r"\b(failed|failure|error|done|finished|completed?|succeeded|not found)\b")
 _STATES = frozenset({"status", "state", "phase", "progress", "stage", "message", "output", "result"})
 #: A text that is longer than this is a result, whatever word it holds.
@@ -36,6 +38,8 @@ def _tells_state(name: Any) -> bool:
 
 def _says_so(text: str) -> bool:
     plain = text.casefold().replace("_", " ")
+    if _DOING.fullmatch(plain.strip()):
+        return True
     if len(plain) > _LONGEST or _OVER.search(plain.replace("not yet", "not")) is not None:
         return _negated(plain)
     return bool(_UNDER_WAY.search(plain))

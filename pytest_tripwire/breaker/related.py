@@ -16,6 +16,7 @@ from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import kept_arguments
 from pytest_tripwire.breaker.loose import Loose
 from pytest_tripwire.breaker.progress.bounded import Bounded
+from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.words import is_reference, is_wordy
 
 #: Own writes that are remembered.
@@ -104,14 +105,15 @@ class OwnWrites:
                 each.back, each.made = True, _names_a_thing(result)
                 each.fresh = bool(version) or self._times(each) == 1
 
-    def looked(self, intent: str, outcome: str, *, new: bool) -> None:
+    def looked(self, step: Step, *, new: bool) -> None:
         """The run has looked at something. Where the same look showed something else before a write,
-        that write has moved things on.
+        that write has moved things on; where it now shows what was written, it is done for good.
         """
         for each in self._writes if new else ():
-            if each.back and each.before.get(intent, outcome) != outcome:
+            changed = each.before.get(step.intent, step.outcome) != step.outcome
+            if each.back and changed and not _shows(step.result, each.arguments):
                 each.moved = True
-        self._looks.put(intent, outcome)
+        self._looks.put(step.intent, step.outcome)
 
     def is_due_again(self, key: str) -> bool:
         """Whether the write `key`, of which nothing is declared, has reason to be made again: a
@@ -123,7 +125,7 @@ class OwnWrites:
             return False
         write, others = later
         between = [each for each in others if each.intent != write.intent and each.back]
-        if _is_command(write):
+        if self._is_command(write):
             return any(each.fresh for each in between)
         if write.made:
             return False
@@ -132,6 +134,13 @@ class OwnWrites:
         if self._times(write) > _AGAIN:
             return False
         return any(each.fresh and _names_same(write, each) for each in between)
+
+    def _is_command(self, write: OwnWrite) -> bool:
+        """Whether all that a tool is told is one free text, such as a command line."""
+        same = [each for each in self._writes if each.kind == write.kind]
+        return all(len(each.arguments) == 1 for each in same) and any(
+            is_wordy(value) for each in same for value in each.arguments.values()
+        )
 
     def _times(self, write: OwnWrite) -> int:
         return sum(each.intent == write.intent for each in self._writes)
@@ -159,6 +168,22 @@ class OwnWrites:
         return None
 
 
+def _shows(result: Any, arguments: Mapping[str, Any]) -> bool:
+    """Whether a result shows under the same name what was written there. What both name as well,
+    such as an id, says nothing: it has to be a state.
+    """
+    if not isinstance(result, Mapping):
+        return False
+    return any(
+        name in result and result[name] == value and not _is_name(value)
+        for name, value in arguments.items()
+    )
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and is_reference(value)
+
+
 def _names_a_thing(result: Any) -> bool:
     """Whether a result holds what looks like the id of something new."""
     values = list(result.values()) if isinstance(result, Mapping) else [result]
@@ -166,12 +191,6 @@ def _names_a_thing(result: Any) -> bool:
         isinstance(each, str) and each.strip() and not is_wordy(each) and is_reference(each.strip())
         for each in values
     ) or (isinstance(result, Mapping) and any(str(name).endswith("id") for name in result))
-
-
-def _is_command(write: OwnWrite) -> bool:
-    """Whether all that a write says is one free text, such as a command line."""
-    values = list(write.arguments.values())
-    return len(values) == 1 and is_wordy(values[0])
 
 
 def _names_same(one: OwnWrite, other: OwnWrite) -> bool:

@@ -12,6 +12,8 @@ import unicodedata
 import msgspec
 
 _TOKEN = re.compile(r"[^\W_]+")
+#: Seconds or milliseconds since 1970, of today: a cache buster, never a name.
+_EPOCH = re.compile(r"(?<!\d)1[4-9]\d{8}(\d{3})?(?!\d)")
 _EDGE = "\"'`.,;:!?()[]{}<>"
 #: Longer texts are compared by their beginning.
 _MOST = 400
@@ -53,7 +55,7 @@ def is_random(value: object) -> bool:
 
 def wording(text: str) -> Wording:
     """`text` as it is compared."""
-    plain = unicodedata.normalize("NFKC", text[: _MOST * 4])
+    plain = _EPOCH.sub("", unicodedata.normalize("NFKC", text[: _MOST * 4]))
     pieces = tuple(each.strip(_EDGE) for each in plain.split()[:_MOST])
     said = [each for each in pieces if each and not each.startswith("-")]
     tokens = frozenset(_stem(token) for each in said for token in _TOKEN.findall(each.lower()))

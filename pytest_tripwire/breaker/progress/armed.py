@@ -22,6 +22,7 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
         like: calls that ask the same as this in other words; None for any call of the tool.
         part: calls that read parts of this thing.
         spelling: calls whose texts spell this differently.
+        about: whether `like` means calls about the same thing, in whatever words.
     """
 
     trip: Trip
@@ -29,6 +30,7 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
     like: tuple[Loose, ...] = ()
     part: Part | None = None
     spelling: Loose | None = None
+    about: bool = False
 
     def fits(self, tool: str, loose: Loose, part: Part | None, spelled: Loose) -> bool:
         """Whether a proposal is one more of the same."""
@@ -38,4 +40,6 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
             return part is not None and part.thing == self.part.thing
         if self.spelling is not None:
             return self.spelling.respells(spelled)
-        return not self.like or any(each.rewords(loose) for each in self.like)
+        return not self.like or any(
+            each.about(loose) if self.about else each.rewords(loose) for each in self.like
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, ItemsView
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -43,10 +43,6 @@ class Bounded(Generic[K, V]):
             value = make()
         self.put(key, value)
         return value
-
-    def items(self) -> ItemsView[K, V]:
-        """All entries, what was used longest ago first."""
-        return self._entries.items()
 
     def items(self) -> dict[K, V]:
         """All entries as they now are."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pytest_tripwire.breaker.loose import Loose
 from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.history import History
+from pytest_tripwire.breaker.progress.repeated_intent import others_between
 from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
 from pytest_tripwire.breaker.words import names_another
@@ -27,8 +28,9 @@ def empty_results(history: History, step: Step, limit: int) -> Trip | None:
     """Counts empty results of one intent."""
     if history.waits or not step.empty:
         return None
+    turns = others_between(history, step)
     return Trip(
-        reason=Reason.EMPTY_RESULTS,
+        reason=Reason.INTENT_CYCLE if turns else Reason.EMPTY_RESULTS,
         count=history.count(step),
         limit=limit,
         evidence=history.evidence(step),

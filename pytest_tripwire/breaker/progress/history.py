@@ -74,7 +74,8 @@ class History:
         """Take a step; returns whether it was fruitful. `advanced`: a postcondition got better."""
         self.loose = self._loosened(step)
         self.waits = self.waiting.is_waiting(step, self._asked(step), new=self.new)
-        new = self._is_new(step) and not self.waits  # what is waited for resets no other count
+        again = self._is_written_again(step)
+        new = self._is_new(step) and not (self.waits or again)  # what is waited for resets no other count
         fruitful = advanced or (new and not self.judged)
         if advanced or (fruitful and step.effect is Effect.WRITE):
             self.start_over()
@@ -92,12 +93,12 @@ class History:
     @property
     def seen(self) -> tuple[str, ...]:
         """Fingerprints of what is nothing new any more, what was seen longest ago first."""
-        return tuple(mark for mark, _ in self._seen.items())
+        return tuple(self._seen.items())
 
     @property
     def said(self) -> tuple[str, ...]:
         """The same of what was handed off."""
-        return tuple(mark for mark, _ in self._said.items())
+        return tuple(self._said.items())
 
     def recall(self, seen: Iterable[str], said: Iterable[str]) -> None:
         """Take both from an earlier part of the run."""
@@ -139,12 +140,19 @@ class History:
         self.streak = 0
 
     def _loosened(self, step: Step) -> Loose | None:
-        """A call without its free text; writes have their own memory of that."""
-        if step.effect is Effect.WRITE:
+        """A call without its free text; of a write only where its version tells what it did."""
+        if step.effect is Effect.WRITE and not (step.ok and step.version):
             return None
-        if step.effect is Effect.READ and not self.free.says_something(step.call, step.spec):
+        if step.effect is not Effect.HANDOFF and not self.free.says_something(step.call, step.spec):
             return None
         return self.free.loosen(step.call, step.spec)
+
+    def _is_written_again(self, step: Step) -> bool:
+        """Whether a write has left the version that the same in other words has left before."""
+        if step.effect is not Effect.WRITE or self.loose is None:
+            return False
+        known = self.paraphrases.like(self.loose, step.outcome, new=self.new)
+        return bool(known)
 
     def _asked(self, step: Step) -> str:
         return self.loose.rest if self.loose is not None and self.loose.drawn else step.intent
@@ -161,6 +169,8 @@ class History:
         self._count_failures(step)
         if step.effect is Effect.READ and step.ok:
             self._count_read(step)
+        elif step.effect is Effect.WRITE and self.loose is not None:
+            self.paraphrases.add(self.loose, step.outcome, seq=step.seq, new=self.new)
 
     def _count_failures(self, step: Step) -> None:
         self._watch_errors(step)

@@ -41,7 +41,7 @@ class Occurrences:
 
     def kinds(self) -> Iterator[tuple[Hashable, tuple[int, ...]]]:
         """All kinds, and for each of their occurrences how much had been new by then."""
-        for kind, known in self._of.items():
+        for kind, known in self._of.items().items():
             yield kind, tuple(new for new, _ in known)
 
     def drop(self, kind: Hashable) -> None:

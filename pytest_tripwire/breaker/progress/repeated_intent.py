@@ -22,7 +22,7 @@ def repeated_intent(history: History, step: Step, limit: int) -> Trip | None:
         return None
     if step.effect is Effect.HANDOFF or (step.effect is Effect.WRITE and step.ok):
         return None
-    turns = _others(history, step)
+    turns = others_between(history, step)
     return Trip(
         reason=Reason.INTENT_CYCLE if turns else Reason.REPEATED_INTENT_SAME_OUTCOME,
         count=history.count(step),
@@ -33,7 +33,7 @@ def repeated_intent(history: History, step: Step, limit: int) -> Trip | None:
     )
 
 
-def _others(history: History, step: Step) -> int:
+def others_between(history: History, step: Step) -> int:
     """How many other intents lie between the repeats, if each of them is a repeat as well."""
     steps = list(history.recent)
     places = [at for at, each in enumerate(steps) if each.intent == step.intent]

@@ -57,7 +57,7 @@ class Streaks:
 
     def turns(self) -> dict[str, int]:
         """How long each streak is that there is."""
-        return {tool: streak.turns for tool, streak in self._of.items() if streak.turns}
+        return {tool: streak.turns for tool, streak in self._of.items().items() if streak.turns}
 
     def clear(self) -> None:
         """Forget all."""
