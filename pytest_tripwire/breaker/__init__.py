@@ -9,13 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
+from pytest_tripwire.breaker.circuit import CircuitPolicy
+from pytest_tripwire.breaker.classes import WorkflowClass
 from pytest_tripwire.breaker.clock import SystemClock
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.declare import tool_spec
+from pytest_tripwire.breaker.memory import StateError
 from pytest_tripwire.breaker.port import Clock, Conflict, Denial, Ledger, Policy
+from pytest_tripwire.breaker.prices import FirstKnown, GenaiPrices, Prices, PriceTable, Rate
 from pytest_tripwire.breaker.reconcile import Reconcile
+from pytest_tripwire.breaker.shadow import WouldHave
 from pytest_tripwire.breaker.state import RunContext
+from pytest_tripwire.breaker.tally import RunStats
+from pytest_tripwire.breaker.tasks import Attempt
+from pytest_tripwire.breaker.telling import Observer
 from pytest_tripwire.timeline import (
+    BreakerEvent,
     Decision,
     Effect,
     InterruptionRecord,
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     from pytest_tripwire.guard import (
         Breaker,
         BreakerRun,
+        ChildRefusedError,
         Interrupted,
         Resume,
         ResumeRefusedError,
@@ -39,12 +49,24 @@ if TYPE_CHECKING:
     )
 
 _FROM_GUARD = frozenset(
-    {"Breaker", "BreakerRun", "Interrupted", "Resume", "ResumeRefusedError", "Terminal"}
+    {
+        "Breaker",
+        "BreakerRun",
+        "ChildRefusedError",
+        "Interrupted",
+        "Resume",
+        "ResumeRefusedError",
+        "Terminal",
+    }
 )
 
 __all__ = [
+    "Attempt",
     "Breaker",
+    "BreakerEvent",
     "BreakerRun",
+    "ChildRefusedError",
+    "CircuitPolicy",
     "Clock",
     "Conflict",
     "Controller",
@@ -52,18 +74,26 @@ __all__ = [
     "Denial",
     "Dimension",
     "Effect",
+    "FirstKnown",
+    "GenaiPrices",
     "Interrupted",
     "InterruptionRecord",
     "Ledger",
     "Mode",
+    "Observer",
     "Outcome",
     "Policy",
+    "PriceTable",
+    "Prices",
+    "Rate",
     "Reason",
     "Reconcile",
     "Resume",
     "ResumeRefusedError",
     "RunBudget",
     "RunContext",
+    "RunStats",
+    "StateError",
     "Status",
     "SystemClock",
     "Terminal",
@@ -71,6 +101,8 @@ __all__ = [
     "ToolSpec",
     "Usage",
     "Verdict",
+    "WorkflowClass",
+    "WouldHave",
     "tool_spec",
 ]
 

@@ -60,10 +60,13 @@ class Accounts:
 
     Args:
         budget: the limits.
-        spent: what an earlier part of the same run has used, by dimension name.
+        spent: what an earlier part of the same run has used, by dimension name. A budget that had
+            passed its share by then is not told of again.
     """
 
-    def __init__(self, budget: RunBudget, spent: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, budget: RunBudget, spent: Mapping[str, Decimal | float] | None = None
+    ) -> None:
         before = spent or {}
         self._lock = threading.Lock()
         self._share = Decimal(str(budget.alert_share))
@@ -71,6 +74,8 @@ class Accounts:
             each: Account(budget.limit(each), Decimal(str(before.get(each.value, 0))))
             for each in Dimension
         }
+        if before:
+            self.alerts()
 
     def short_of(self, needs: Mapping[Dimension, Decimal]) -> Dimension | None:
         """The first dimension that cannot give what is needed; None if all can."""
@@ -90,6 +95,12 @@ class Accounts:
         """Turn a reservation into what was really used; 0 gives it back."""
         with self._lock:
             self._accounts[dimension].settle(reserved, spent)
+
+    def used(self, dimension: Dimension) -> Decimal:
+        """What is spent or promised of a dimension, limited or not."""
+        with self._lock:
+            account = self._accounts[dimension]
+            return account.spent + account.reserved
 
     def is_limited(self, dimension: Dimension) -> bool:
         """Whether this dimension has a limit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 import msgspec
@@ -10,17 +11,22 @@ from pytest_tripwire.breaker.admissions import Admitted
 from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.checks.budgets import needs, spent
 from pytest_tripwire.breaker.checks.write_certainty import explain
+from pytest_tripwire.breaker.circuit import CircuitTrip
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.breaker.findings import verdict_of
 from pytest_tripwire.breaker.modes import Modes
-from pytest_tripwire.breaker.writes import Writes
+from pytest_tripwire.breaker.shadow import Shadow
+from pytest_tripwire.breaker.tally import UNDECLARED
+from pytest_tripwire.breaker.writes import Begun, Writes
 from pytest_tripwire.timeline import (
     ALLOW,
+    CircuitOpened,
     Decided,
     Mode,
     ToolCall,
     Verdict,
+    WriteEntry,
     WriteStatus,
 )
 
@@ -33,19 +39,15 @@ class Acting:
         self._modes = modes
         self._writes = writes
 
+    # -- letting through
+
     def admit(self, proposal: Proposal) -> Finding | None:
         """Reserve and write ahead, both or neither."""
-        core = self._core
-        taken = needs(core, proposal)
-        short = core.accounts.reserve(taken)
-        if short is not None and not core.shadow:
+        taken = needs(self._core, proposal)
+        short = self._core.accounts.reserve(taken)
+        if short is not None:
             return spent(short)
-        admitted = Admitted(
-            proposal=proposal,
-            needs=taken if short is None else {},
-            mode=core.mode,
-            at=core.clock.now(),
-        )
+        admitted = self._admitted(proposal, taken)
         try:
             finding = self._write_ahead(admitted) if proposal.spec.mutates else None
         except BaseException:
@@ -57,8 +59,40 @@ class Acting:
         self._let_in(admitted)
         return None
 
+    def let_run(self, proposal: Proposal, shadow: Shadow, *, counted: bool) -> None:
+        """Let a call run in a run that is only watched, whatever is spent. One that an enforced run
+        would not have let through is not `counted`: it takes nothing.
+        """
+        wanted = needs(self._core, proposal) if counted else {}
+        reserve = self._core.accounts.reserve
+        # One by one: what is left of one budget is taken though another is spent.
+        taken = {each: wanted[each] for each in wanted if reserve({each: wanted[each]}) is None}
+        admitted = self._admitted(proposal, taken)
+        admitted.counted = counted
+        if proposal.spec.mutates:
+            try:
+                self._write_anyway(admitted)
+            except Exception:  # noqa: BLE001 - whatever the ledger raises
+                shadow.failed("the ledger")
+        self._let_in(admitted)
+
+    def _write_anyway(self, admitted: Admitted) -> None:
+        begun = self._writes.begin(admitted.proposal, anyway=True)
+        if isinstance(begun, Begun):
+            admitted.key, admitted.act = begun.key, begun.act
+            if Dimension.SIDE_EFFECTS not in admitted.needs:
+                self._core.state.unpaid.add(begun.key)
+
+    def _admitted(self, proposal: Proposal, taken: Mapping[Dimension, Decimal]) -> Admitted:
+        core = self._core
+        return Admitted(proposal=proposal, needs=taken, mode=core.mode, at=core.clock.now())
+
     def _let_in(self, admitted: Admitted) -> None:
         core, proposal = self._core, admitted.proposal
+        core.tally.calls += 1
+        core.state.admissions.add(admitted)
+        if not admitted.counted:
+            return
         reads_only = core.mode is Mode.READ_ONLY
         core.state.diagnosed = core.state.diagnosed or (reads_only and bool(admitted.needs))
         core.state.approvals.use(proposal, now=admitted.at)
@@ -67,21 +101,25 @@ class Acting:
         )
         if core.rate is not None and core.rate.retry_after(admitted.at) <= 0:
             admitted.stamp = core.rate.add(admitted.at)
-        core.state.admissions.add(admitted)
         if core.budget.max_same_intent is not None:
             # Counted at once, or calls side by side would not see one another.
             core.state.executed[proposal.intent.digest] += 1
 
     def _write_ahead(self, admitted: Admitted) -> Finding | None:
-        key, other = self._writes.begin(admitted.proposal)
-        admitted.key = key
-        return None if other is None else explain(other, self._core, admitted.proposal)
+        begun = self._writes.begin(admitted.proposal)
+        if isinstance(begun, WriteEntry):
+            return explain(begun, self._core, admitted.proposal)
+        admitted.key, admitted.act = begun.key, begun.act
+        return None
+
+    # -- taking back, paying
 
     def withdraw(self, call: ToolCall) -> None:
-        """Take an admission back."""
+        """Take an admission back: the call was never dispatched."""
         core = self._core
         admitted = core.state.admissions.take(call)
-        if core.budget.max_same_intent is not None:
+        core.tally.calls -= 1
+        if admitted.counted and core.budget.max_same_intent is not None:
             core.state.executed[admitted.proposal.intent.digest] -= 1
         self.release(admitted)
         if admitted.ticket is not None:
@@ -108,11 +146,20 @@ class Acting:
         if cost:
             accounts.settle(Dimension.MODEL_COST, reserved=Decimal(0), spent=cost)
 
+    # -- refusing
+
     def act(self, proposal: Proposal, finding: Finding) -> Verdict:
         """Do what a finding asks for, and tell it."""
+        finding = self._with_evidence(proposal, finding)
+        self.count(proposal, finding)
+        if finding.mode is not None:
+            self._modes.leave_open(finding)
+        return self.told(proposal.call, finding, proposal)
+
+    def count(self, proposal: Proposal, finding: Finding) -> None:
+        """Keep in mind that something was not let through."""
         state = self._core.state
         state.last_intent = proposal.intent.digest
-        finding = self._with_evidence(proposal, finding)
         if finding.denial is not None and finding.denial in state.denials:
             seen = state.denials[finding.denial]
             state.denials[finding.denial] = msgspec.structs.replace(seen, refused=seen.refused + 1)
@@ -120,9 +167,6 @@ class Acting:
             key = (proposal.spec.kind, proposal.intent.resource, finding.rule)
             state.policy_denials[key] += 1
         self._tell_circuits(proposal, finding)
-        if finding.mode is not None:
-            self._modes.leave_open(finding)
-        return self.told(proposal.call, finding, proposal)
 
     def _with_evidence(self, proposal: Proposal, finding: Finding) -> Finding:
         entry, state = finding.entry, self._core.state
@@ -136,8 +180,23 @@ class Acting:
     def _tell_circuits(self, proposal: Proposal, finding: Finding) -> None:
         if finding.circuit is None:
             self._core.circuits.note(proposal.intent.exact)
-        else:
-            self._core.circuits.reject(finding.circuit, now=self._core.clock.now())
+            return
+        trip = self._core.circuits.reject(finding.circuit, now=self._core.clock.now())
+        if trip is not None:
+            self.opened(trip)
+
+    def opened(self, trip: CircuitTrip) -> None:
+        """Tell that a circuit has opened."""
+        self._core.events.append(
+            CircuitOpened(
+                circuit=trip.circuit,
+                reason=trip.reason,
+                errors=trip.errors,
+                evidence=trip.evidence,
+            )
+        )
+
+    # -- telling
 
     def told(self, call: ToolCall, finding: Finding, proposal: Proposal | None = None) -> Verdict:
         """Tell a finding; what waits for a yes is put up for it."""
@@ -149,21 +208,34 @@ class Acting:
 
     def allowed(self, call: ToolCall) -> Verdict:
         """Tell that a call may run."""
-        seq = self.decided(call, ALLOW)
+        self._tie(call, self.decided(call, ALLOW))
+        return ALLOW
+
+    def watched(self, proposal: Proposal, finding: Finding, shadow: Shadow) -> None:
+        """Tell what would have been decided about a call that runs all the same."""
+        finding = self._with_evidence(proposal, finding)
+        self.count(proposal, finding)
+        if finding.mode is not None:
+            self._modes.leave_open(finding)
+        else:
+            shadow.note(finding)
+        self._tie(proposal.call, self.decided(proposal.call, verdict_of(finding)))
+
+    def _tie(self, call: ToolCall, seq: int) -> None:
         key = self._core.state.admissions.of(call).key
         if key is not None:
             self._core.state.evidence[key].append(seq)
-        return ALLOW
 
     def decided(self, call: ToolCall, verdict: Verdict) -> int:
         """Tell a verdict; returns the number of the event."""
-        return self._core.events.append(
+        core = self._core
+        core.tally.decided(call.tool if call.tool in core.specs else UNDECLARED, verdict)
+        return core.events.append(
             Decided(
                 call_id=call.call_id,
                 tool=call.tool,
                 decision=verdict.decision,
                 reason=verdict.reason,
-                mode=self._core.mode,
-                shadow=self._core.shadow and not verdict.allowed,
+                mode=core.mode,
             )
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from pytest_tripwire.breaker.bound_key import Act
 from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.circuit import CircuitTicket
 from pytest_tripwire.breaker.finding import Proposal
@@ -15,7 +16,9 @@ from pytest_tripwire.timeline import Mode, ToolCall
 
 @dataclass(slots=True, kw_only=True)
 class Admitted:
-    """A call that was let through, in the mode that the run had then, and has not come back."""
+    """A call that was let through, in the mode that the run had then, and has not come back.
+    `act` is what it does, if it writes. `counted`: an enforced run would have let it through too.
+    """
 
     proposal: Proposal
     needs: Mapping[Dimension, Decimal]
@@ -24,6 +27,8 @@ class Admitted:
     key: str | None = None
     ticket: CircuitTicket | None = None
     stamp: float | None = None
+    act: Act | None = None
+    counted: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,15 +58,15 @@ class Admissions:
             exact = [each for each in same if each.proposal.intent == meant]
         return (exact or same)[0]
 
-    def has(self, call: ToolCall) -> bool:
-        """Whether this very call was let through and has not come back."""
-        return any(each.proposal.call is call for each in self.waiting)
-
     def take(self, call: ToolCall) -> Admitted:
         """Take the admission of `call` out. Raises KeyError as `of` does."""
         admitted = self.of(call)
         self.waiting[:] = [each for each in self.waiting if each is not admitted]
         return admitted
+
+    def of_turn(self, turn: int) -> int:
+        """How many calls of one turn are under way."""
+        return sum(each.proposal.turn == turn for each in self.waiting)
 
     def count(self, intent: str) -> int:
         """How many calls of one intent are under way."""

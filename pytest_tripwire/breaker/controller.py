@@ -4,40 +4,44 @@ of its own, so that one controller serves sync and async guards alike.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
-import msgspec
-
-from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.acting import Acting
-from pytest_tripwire.breaker.budget import RunBudget, Usage
+from pytest_tripwire.breaker.admissions import Admitted
+from pytest_tripwire.breaker.assembly import Parts, assembled
+from pytest_tripwire.breaker.bound_key import with_minted_key
+from pytest_tripwire.breaker.budget import Dimension, RunBudget, Usage
 from pytest_tripwire.breaker.checks import first_finding
 from pytest_tripwire.breaker.checks.deadline import passed
 from pytest_tripwire.breaker.checks.stop_state import over, stop_state
-from pytest_tripwire.breaker.circuit import CircuitPolicy, Circuits
+from pytest_tripwire.breaker.children import born, refusal
+from pytest_tripwire.breaker.circuit import CircuitPolicy
+from pytest_tripwire.breaker.closing import close
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding, Proposal
-from pytest_tripwire.breaker.findings import left_unknown, verdict_of
+from pytest_tripwire.breaker.findings import verdict_of
 from pytest_tripwire.breaker.fingerprint import intent_of, plain
 from pytest_tripwire.breaker.learning import Learning
+from pytest_tripwire.breaker.memory import RunMemory
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.outside import Outside
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
-from pytest_tripwire.breaker.rate import RateWindow
 from pytest_tripwire.breaker.reconcile import Reconcile, interpret, plan
-from pytest_tripwire.breaker.records import UNSETTLED, spent_before, taken_over
-from pytest_tripwire.breaker.state import RunContext, RunState
+from pytest_tripwire.breaker.remembering import remembered
+from pytest_tripwire.breaker.state import RunContext
+from pytest_tripwire.breaker.tasks import Attempt
+from pytest_tripwire.breaker.telling import Observer
 from pytest_tripwire.breaker.turns import Turns
+from pytest_tripwire.breaker.visible import Visible
+from pytest_tripwire.breaker.watching import Watching, stand_in
 from pytest_tripwire.breaker.writes import NOTHING_HAPPENED, Writes
 from pytest_tripwire.timeline import (
     ALLOW,
     BreakerEvent,
     BudgetAlert,
-    BudgetLine,
     Decision,
     Finished,
     InterruptionRecord,
@@ -53,7 +57,7 @@ from pytest_tripwire.timeline import (
 )
 
 
-class Controller:
+class Controller(Visible):
     """Owner of one run's state. Thread-safe; every method returns at once.
 
     Args:
@@ -63,12 +67,14 @@ class Controller:
         policy: who may do what.
         ledger: where writes and records are kept.
         clock: seconds; only `now` is used here.
-        events: where decisions are told.
+        events: where decisions are told; None to keep none of them.
         new_key: gives a new idempotency key for each write.
         judged: whether the run names postconditions, so that only they are progress.
         before: the record that an earlier part of the run has left.
+        memory: what an earlier part of the run has carried.
         circuit: when tools are taken for down.
         shadow: whether decisions are recorded and not enforced.
+        observers: who is told of events, outside of the run's lock.
     """
 
     def __init__(
@@ -80,69 +86,68 @@ class Controller:
         policy: Policy,
         ledger: Ledger,
         clock: Clock,
-        events: Writer[BreakerEvent],
         new_key: Callable[[], str],
+        events: Writer[BreakerEvent] | None = None,
         judged: bool = False,
         before: InterruptionRecord | None = None,
+        memory: RunMemory | None = None,
         circuit: CircuitPolicy | None = None,
         shadow: bool = False,
+        observers: Sequence[Observer] = (),
     ) -> None:
-        self._lock = threading.RLock()
-        per_minute = budget.max_calls_per_minute
-        self._core = Core(
-            context=context,
-            specs=dict(specs),
-            budget=budget,
-            accounts=Accounts(budget, spent_before(before) if before else None),
-            policy=policy,
-            ledger=ledger,
-            clock=clock,
-            events=events,
-            new_key=new_key,
-            state=_state(context, budget, before, judged=judged),
-            circuits=Circuits(circuit or CircuitPolicy()),
-            rate=None if per_minute is None else RateWindow(per_minute),
-            shadow=shadow,
+        core = assembled(
+            Parts(
+                context=context,
+                specs=specs,
+                budget=budget,
+                policy=policy,
+                ledger=ledger,
+                clock=clock,
+                events=events,
+                new_key=new_key,
+                judged=judged,
+                before=before,
+                memory=memory,
+                circuit=circuit,
+                shadow=shadow,
+                observers=observers,
+            )
         )
-        self._modes = Modes(self._core)
-        self._writes = Writes(self._core, self._modes)
-        self._turns = Turns(self._core, self._modes)
-        self._acting = Acting(self._core, self._modes, self._writes)
-        self._learning = Learning(self._core, self._modes)
+        self._take(core, memory.texts if memory else ())
+
+    def _take(self, core: Core, texts: tuple[str, ...]) -> None:
+        self._core = core
+        self._lock = core.kin.lock
+        self._modes = Modes(core)
+        self._writes = Writes(core, self._modes)
+        self._turns = Turns(core, self._modes, texts)
+        self._acting = Acting(core, self._modes, self._writes)
+        self._learning = Learning(core, self._modes)
+        self._watching = Watching(core, self._acting, core.shadow) if core.shadow else None
         #: What happens to the run from outside, under the same lock.
-        self.outside = Outside(self._core, self._writes, self._lock)
+        self.outside = Outside(core, self._writes, self._lock)
 
-    # -- what can be seen
+    # -- what it knows
 
-    @property
-    def mode(self) -> Mode:
-        """What the run may still do."""
-        return self._core.mode
-
-    @property
-    def last_reason(self) -> Reason | None:
-        """Why the run left `open`; None while it is open. In shadow mode, why it would have."""
-        stop = self._core.stop
-        if stop is None and self._core.state.would:
-            stop = self._core.state.would[-1]
-        if stop is None:
-            return self._core.circuits.last_trip
-        return stop.reason
+    def memory(self) -> RunMemory:
+        """What the run carries to another process."""
+        with self._lock:
+            return remembered(self._core, self._turns.said_before)
 
     @property
-    def time_left(self) -> float | None:
-        """Seconds until the deadline, 0 when it has passed; None without one."""
-        return self._core.time_left
+    def family(self) -> object:
+        """What is one for a run and those that work for it; nothing but itself is equal to it."""
+        return self._core.kin
 
-    def budgets(self) -> tuple[BudgetLine, ...]:
-        """Every limited budget as it stands."""
-        return self._core.accounts.lines()
+    def has_tool(self, name: str) -> bool:
+        """Whether a tool of this name is declared."""
+        return name in self._core.specs
 
     def declare(self, spec: ToolSpec) -> None:
         """Add what is known about one more tool. A run that was taken up again learns here by
         which read its unknown writes may be settled.
         """
-        core = self._core
+        core, spec = self._core, with_minted_key(spec)
         with self._lock:
             core.specs[spec.name] = spec
             if core.mode is Mode.READ_ONLY:
@@ -153,65 +158,59 @@ class Controller:
     # -- a call
 
     def propose(
-        self, call: ToolCall, *, problem: str = "", asked: bool = False
+        self,
+        call: ToolCall,
+        *,
+        problem: str = "",
+        asked: bool = False,
+        turn: int | None = None,
+        attempt: Attempt | None = None,
     ) -> Verdict | Reconcile:
         """Decide about `call`. A `Reconcile` asks for a read first: make it, hand its outcome to
-        `reconciled`, propose again as `asked`. `problem` says why the tool's signature refuses
-        the call.
+        `reconciled`, propose again as `asked`.
+
+        Args:
+            call: as the model proposed it.
+            problem: why the tool's signature refuses it, if it does.
+            asked: whether the read was made.
+            turn: number that `together` has given, for one of several that were proposed together.
+            attempt: the try at a task that it belongs to.
         """
         with self._lock:
             self._watch_time()
-            turn = self._core.state.rounds.of_call(self._core.told_turns)
-            return self._propose(plain(call), problem, turn, asked=asked)
+            state = self._core.state
+            number = self._round(state.rounds.of_call(state.turns)) if turn is None else turn
+            call = plain(call)
+            proposal = self._proposal(call, problem, number, attempt)
+            if self._watching is not None:
+                return self._watched(self._watching, call, proposal)
+            if isinstance(proposal, Finding):
+                return self._acting.told(call, self._over() or proposal)
+            finding = first_finding(self._core, proposal) or self._acting.admit(proposal)
+            if finding is None:
+                return self._acting.allowed(call)
+            read = None if asked else self._read_first(proposal, finding)
+            return read or self._acting.act(proposal, finding)
 
-    def propose_batch(
-        self, calls: Sequence[tuple[ToolCall, str]], done: Sequence[Verdict] = ()
-    ) -> list[Verdict | Reconcile]:
-        """Decide about all calls of one message, each with its problem, in order. They share a
-        turn, and those let through are in flight when the next is decided. A `Reconcile` ends the
-        list: make the read, then go on with the rest; `done` says that the batch was begun.
-        """
+    def together(self) -> int:
+        """A number for the calls of one message, where somebody sees it whole."""
         with self._lock:
-            self._watch_time()
-            if not done and self._core.state.turns == 0:
-                self._core.state.batches += 1
-            turn = self._core.state.rounds.of_call(self._core.told_turns)
-            verdicts: list[Verdict | Reconcile] = []
-            for call, problem in calls:
-                verdicts.append(self._propose(plain(call), problem, turn, asked=False))
-                if isinstance(verdicts[-1], Reconcile):
-                    break
-            return verdicts
+            state = self._core.state
+            state.batches += state.turns == 0
+            return self._round(state.rounds.of_call(state.turns or state.batches))
 
-    def _propose(
-        self, call: ToolCall, problem: str, turn: int, *, asked: bool
-    ) -> Verdict | Reconcile:
-        proposal = self._proposal(call, problem, turn)
-        if isinstance(proposal, Finding):
-            return self._acting.told(call, self._over() or proposal)
-        finding = first_finding(self._core, proposal)
-        if finding is None:
-            finding = self._acting.admit(proposal)
-        if finding is None:
-            return self._acting.allowed(call)
-        if self._core.shadow:
-            return self._shadowed(proposal, finding)
-        read = self._read_first(proposal, finding, asked=asked)
-        return read or self._acting.act(proposal, finding)
+    def _round(self, number: int) -> int:
+        return self._core.kin.round_of(self._core.run_id, number)
 
-    def _shadowed(self, proposal: Proposal, finding: Finding) -> Verdict:
-        """Record what would have been decided, and let the call run."""
-        if self._core.state.admissions.has(proposal.call):
-            return ALLOW
-        self._acting.act(proposal, finding)
-        self._core.state.would.append(finding)
-        self._acting.admit(proposal)
-        return ALLOW
+    def _watched(self, watching: Watching, call: ToolCall, proposal: Proposal | Finding) -> Verdict:
+        if isinstance(proposal, Proposal):
+            return watching.decide(proposal, None)
+        core = self._core
+        made = stand_in(call, core.specs.get(call.tool), core.tenant, core.kin.last)
+        return watching.decide(made, proposal)
 
-    def _read_first(
-        self, proposal: Proposal, finding: Finding, *, asked: bool
-    ) -> Reconcile | None:
-        if not finding.reconcile or finding.entry is None or asked:
+    def _read_first(self, proposal: Proposal, finding: Finding) -> Reconcile | None:
+        if not finding.reconcile or finding.entry is None:
             return None
         spec = self._core.specs.get(finding.entry.tool, proposal.spec)
         return plan(finding.entry, proposal, spec, now=self._core.clock.now())
@@ -239,15 +238,47 @@ class Controller:
                 self._acting.withdraw(call)
                 yield self._acting.act(admitted.proposal, finding)
 
-    def settle(self, call: ToolCall, outcome: Outcome, *, advanced: bool = False) -> str | None:
-        """Say what came back from an admitted call, and whether a postcondition got better.
-        Returns a hint that belongs with the result, if there is one. Raises KeyError for a call
-        that was not admitted, or was settled before.
+    def withdraw(self, call: ToolCall) -> None:
+        """Take an admission back: the call was let through and will not be dispatched. Raises
+        KeyError for a call that is not under way.
+        """
+        with self._lock:
+            self._acting.withdraw(plain(call))
+
+    def key_of(self, call: ToolCall) -> str | None:
+        """The idempotency key of an admitted write, the same for every attempt at it; None for what
+        does not write. Raises KeyError for a call that is not under way.
+        """
+        with self._lock:
+            act = self._core.state.admissions.of(plain(call)).act
+            return None if act is None else act.key
+
+    def settle(
+        self,
+        call: ToolCall,
+        outcome: Outcome,
+        *,
+        advanced: bool = False,
+        cut_off: bool = False,
+    ) -> str | None:
+        """Say what came back from an admitted call. Returns a hint that belongs with the result, if
+        there is one.
+
+        Args:
+            call: one that was admitted.
+            outcome: what came back.
+            advanced: whether a postcondition got better.
+            cut_off: whether somebody has cancelled it, which says nothing about its tool.
+
+        Raises:
+            KeyError: the call was not admitted, or was settled before.
         """
         core = self._core
         with self._lock:
             self._watch_time()
             admitted = core.state.admissions.take(plain(call))
+            if core.shadow is not None:
+                core.shadow.call = admitted.proposal.call
             cost = self._learning.cost(admitted.proposal, outcome)
             nothing = outcome.status in NOTHING_HAPPENED
             self._acting.pay(admitted, cost=cost, nothing_happened=nothing)
@@ -255,19 +286,40 @@ class Controller:
                 Settled(call_id=call.call_id, tool=call.tool, status=outcome.status)
             )
             core.state.rounds.came_back()
-            if admitted.ticket is not None:
-                core.circuits.settle(
-                    admitted.ticket, outcome.status, now=core.clock.now(), seq=seq
-                )
+            self._tell_circuits(admitted, outcome, seq, cut_off=cut_off)
+            self._tell_ledger(admitted, outcome, seq)
+            hint = None
+            if not cut_off:
+                hint = self._learning.learn(admitted, outcome, seq, advanced=advanced)
+            self._modes.keep_record()
+            self._alert()
+            return None if core.shadow else hint
+
+    def _tell_circuits(
+        self, admitted: Admitted, outcome: Outcome, seq: int, *, cut_off: bool
+    ) -> None:
+        circuits, ticket = self._core.circuits, admitted.ticket
+        if ticket is None:
+            return
+        if cut_off:
+            circuits.abandon(ticket)
+            return
+        now = self._core.clock.now()
+        for trip in circuits.settle(ticket, outcome.status, now=now, seq=seq):
+            self._acting.opened(trip)
+
+    def _tell_ledger(self, admitted: Admitted, outcome: Outcome, seq: int) -> None:
+        """What is certain of a write is told before anything is learned from it."""
+        try:
             if admitted.key is not None:
-                core.state.evidence[admitted.key].append(seq)
+                self._core.state.evidence[admitted.key].append(seq)
                 self._writes.settle(admitted.key, admitted.proposal, outcome)
             else:
                 self._writes.learn(admitted, outcome)
-            hint = self._learning.learn(admitted, outcome, seq, advanced=advanced)
-            self._modes.keep_record()
-            self._alert()
-            return hint
+        except Exception:
+            if self._core.shadow is None:
+                raise
+            self._core.shadow.failed("the ledger")
 
     # -- the model's side
 
@@ -275,13 +327,15 @@ class Controller:
         """Open a turn. Anything but `ALLOW` means that the request must not be sent."""
         with self._lock:
             self._watch_time()
+            self._of_no_call()
             finding = self._turns.open(estimate_usd)
             self._alert()
-            return ALLOW if finding is None or self._core.shadow else verdict_of(finding)
+            return ALLOW if finding is None else verdict_of(finding)
 
     def after_model(self, usage: Usage, text: str = "") -> None:
         """Pay for a request that `before_model` has opened, and take what the model has said."""
         with self._lock:
+            self._of_no_call()
             self._turns.pay(usage)
             self._turns.said(text)
             self._alert()
@@ -291,11 +345,42 @@ class Controller:
         with self._lock:
             self._turns.give_back()
 
+    # -- sub-agents and tasks
+
+    def child(
+        self, agent: str, specs: Mapping[str, ToolSpec], *, judged: bool = False
+    ) -> Controller | Verdict:
+        """The controller of a run that works for this one, or why there is none. It shares budgets,
+        writes, denials, circuits and the lock; its turns and its history are its own.
+        """
+        core = self._core
+        with self._lock:
+            self._watch_time()
+            self._of_no_call()
+            finding = refusal(core)
+            if finding is not None:
+                verdict = verdict_of(finding)
+                self._acting.decided(ToolCall(call_id="", tool=agent, arguments={}), verdict)
+                if core.shadow is None:
+                    return verdict
+                core.shadow.note(finding)
+                core.accounts.settle(Dimension.SUBAGENTS, reserved=Decimal(0), spent=Decimal(1))
+            self._alert()
+            controller = object.__new__(Controller)
+            controller._take(born(core, agent, specs, judged=judged), ())
+            return controller
+
+    def attempt(self, task: str) -> Attempt:
+        """Begin a try at a task. Raises ValueError for a task without a name."""
+        with self._lock:
+            return self._core.kin.tasks.begin(task)
+
     # -- the end
 
     def stop(self, finding: Finding) -> None:
         """Stop the run for a reason from outside of it."""
         with self._lock:
+            self._of_no_call()
             self._modes.leave_open(finding)
 
     def expire(self) -> None:
@@ -305,62 +390,55 @@ class Controller:
 
     def finished(self, state: str, detail: str) -> None:
         """Tell that the run has come to one of its terminal states."""
-        self._core.events.append(Finished(state=state, detail=detail))
+        with self._lock:
+            self._core.events.append(Finished(state=state, detail=detail))
 
     def end(self) -> None:
         """Nothing more is dispatched in this run, though it was not stopped."""
         with self._lock:
             self._core.state.ended = True
 
-    def refusal(self) -> Verdict | None:
-        """What a call is told whose run was stopped under it; None while the run is open."""
-        stop = self._core.stop
-        return None if stop is None else verdict_of(stop)
-
     def close(self) -> InterruptionRecord | None:
         """End the run. Returns its record if it was interrupted, or left a write unsettled."""
-        core = self._core
         with self._lock:
-            core.state.ended = True
-            self._writes.lose_those_under_way()
-            for entry in core.ledger.of_run(core.run_id):
-                if core.mode is Mode.OPEN and entry.status in UNSETTLED:
-                    self._modes.leave_open(left_unknown(entry, core.state.evidence[entry.key]))
-            record = core.ledger.record_of(core.run_id)
-            if core.mode is not Mode.OPEN:
-                if record is None:
-                    self._modes.keep_record()  # the store failed when the run was stopped
-                return core.ledger.record_of(core.run_id)
-            if record is not None and record.ended_as is None:
-                core.ledger.store_record(msgspec.structs.replace(record, ended_as="resumed"))
-            return None
+            self._of_no_call()
+            return close(self._core)
+
+    # -- parts
 
     def _over(self) -> Finding | None:
         stop = self._core.stop
         return over(stop) if stop is not None and self._core.mode is Mode.STOPPED else None
 
-    def _proposal(self, call: ToolCall, problem: str, turn: int) -> Proposal | Finding:
+    def _proposal(
+        self, call: ToolCall, problem: str, turn: int, attempt: Attempt | None
+    ) -> Proposal | Finding:
         spec = self._core.specs.get(call.tool)
         if spec is None:
-            return Finding(
-                decision=Decision.REFUSE,
-                reason=Reason.INVALID_ARGUMENTS,
-                message=f"There is no tool {call.tool!r}. "
-                f"Tools: {', '.join(sorted(self._core.specs))}.",
+            return _invalid(
+                f"There is no tool {call.tool!r}. Tools: {', '.join(sorted(self._core.specs))}."
             )
         arguments: Any = call.arguments  # as a model sent them, whatever the annotation says
         if not isinstance(arguments, Mapping):
-            return Finding(
-                decision=Decision.REFUSE,
-                reason=Reason.INVALID_ARGUMENTS,
-                message=f"{call.tool} was not called: its arguments have to be an object.",
-            )
+            return _invalid(f"{call.tool} was not called: its arguments have to be an object.")
+        spec = self._core.state.given.known(call, spec)
         intent = intent_of(call, spec, self._core.tenant)
-        return Proposal(call=call, spec=spec, intent=intent, problem=problem, turn=turn)
+        return Proposal(
+            call=call, spec=spec, intent=intent, problem=problem, turn=turn, attempt=attempt
+        )
+
+    def _of_no_call(self) -> None:
+        if self._core.shadow is not None:
+            self._core.shadow.call = None
 
     def _watch_time(self) -> None:
-        if self._core.time_left == 0 and self._core.mode is not Mode.STOPPED:
+        core = self._core
+        if core.time_left != 0 or core.mode is Mode.STOPPED:
+            return
+        if core.shadow is None:
             self._writes.lose_those_under_way()
+            self._modes.leave_open(passed())
+        elif not core.shadow.knows(passed()):
             self._modes.leave_open(passed())
 
     def _alert(self) -> None:
@@ -370,12 +448,5 @@ class Controller:
             )
 
 
-def _state(
-    context: RunContext, budget: RunBudget, before: InterruptionRecord | None, *, judged: bool
-) -> RunState:
-    state = taken_over(before) if before else RunState()
-    state.history.judged = judged
-    if budget.max_consecutive_errors is not None:
-        state.history.most_errors = budget.max_consecutive_errors
-    state.admissions.tenant = context.tenant
-    return state
+def _invalid(message: str) -> Finding:
+    return Finding(decision=Decision.REFUSE, reason=Reason.INVALID_ARGUMENTS, message=message)

@@ -10,13 +10,17 @@ from typing import Any
 
 from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.breaker.circuit import Circuits
 from pytest_tripwire.breaker.finding import Finding
-from pytest_tripwire.breaker.circuit import CircuitPolicy, Circuits
+from pytest_tripwire.breaker.kin import Kin
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
 from pytest_tripwire.breaker.progress import NO_PROGRESS_LIMIT
-from pytest_tripwire.breaker.rate import RateWindow
+from pytest_tripwire.breaker.shadow import Shadow
 from pytest_tripwire.breaker.state import RunContext, RunState
-from pytest_tripwire.timeline import BreakerEvent, Mode, ToolSpec, Writer
+from pytest_tripwire.breaker.tally import Tally
+from pytest_tripwire.breaker.telling import Telling
+from pytest_tripwire.breaker.windows import KeptWindow
+from pytest_tripwire.timeline import Mode, ToolSpec
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,8 +39,12 @@ class Core:
         new_key: gives a new idempotency key for each write.
         state: what changes.
         circuits: which tools are taken for down.
+        kin: what it shares with the runs that work for it, besides what is above.
         rate: calls within the last minute; None without a limit.
-        shadow: whether decisions are recorded and not enforced.
+        shadow: what would have been done, where decisions are recorded and not enforced.
+        tally: what has happened, in numbers.
+        parent: the run that it works for.
+        children: those that work for it and have not ended.
     """
 
     context: RunContext
@@ -46,12 +54,16 @@ class Core:
     policy: Policy
     ledger: Ledger
     clock: Clock
-    events: Writer[BreakerEvent]
+    events: Telling
     new_key: Callable[[], str]
     state: RunState
-    circuits: Circuits = field(default_factory=lambda: Circuits(CircuitPolicy()))
-    rate: RateWindow | None = None
-    shadow: bool = False
+    circuits: Circuits
+    kin: Kin
+    rate: KeptWindow | None = None
+    shadow: Shadow | None = None
+    tally: Tally = field(default_factory=Tally)
+    parent: Core | None = None
+    children: list[Core] = field(default_factory=list)
 
     @property
     def mode(self) -> Mode:
@@ -76,16 +88,20 @@ class Core:
     @property
     def epoch(self) -> str:
         """The piece of work that is under way; what the user says begins a new one."""
-        said = self.state.messages
+        said = self.kin.messages
         return f"{self.context.epoch}#{said}" if said else self.context.epoch
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds of its own time; waiting for a person is none of it."""
+        return self.clock.now() - self.context.started_at - self.state.parked_s
 
     @property
     def time_left(self) -> float | None:
         """Seconds until the deadline, 0 when it has passed; None without one."""
         if self.budget.deadline_s is None:
             return None
-        used = self.clock.now() - self.context.started_at - self.state.parked_s
-        return max(0.0, self.budget.deadline_s - used)
+        return max(0.0, self.budget.deadline_s - self.elapsed_s)
 
     @property
     def patience(self) -> int:
@@ -97,11 +113,6 @@ class Core:
         """What reconciling reads returned in this run, by the write's key."""
         return self.state.answers
 
-    @property
-    def told_turns(self) -> int:
-        """Model requests that the run has been told of, by whatever road."""
-        return self.state.turns + self.state.batches
-
     def in_flight(self, intent: str) -> int:
-        """How many calls of an intent have not come back yet."""
-        return self.state.admissions.count(intent)
+        """How many calls of an intent have not come back yet, in the whole family."""
+        return sum(each.state.admissions.count(intent) for each in self.kin.members)

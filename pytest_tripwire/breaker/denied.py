@@ -9,9 +9,8 @@ from collections import deque
 import msgspec
 
 from pytest_tripwire.breaker.finding import Proposal
-from pytest_tripwire.breaker.freshness import mentioned
 from pytest_tripwire.breaker.loose import Loose
-from pytest_tripwire.breaker.words import is_reference, references
+from pytest_tripwire.breaker.words import is_file, references
 
 _MOST = 64
 #: Denials of one rule about one target, and of one rule by one tool, after which no more is asked.
@@ -81,8 +80,8 @@ class Denied:
         texts = _texts(proposal)
         carried = [each for each in self._refused for text in each.texts if len(text) >= _SHORTEST]
         if any(_carries(texts, each.texts) for each in carried):
-            for name in mentioned(proposal.call.arguments):
-                certain = len(name) >= _NAME and is_reference(name)
+            for name in texts:
+                certain = len(name) >= _NAME and is_file(name)
                 if certain and not any(name in text for each in carried for text in each.texts):
                     self._tainted.setdefault(name, seq)
 
@@ -99,8 +98,7 @@ class Denied:
         reworded = [
             each
             for each in kind
-            if not each.declared
-            and (each.loose.rewords(loose) or (loose.plea and each.loose.plea == loose.plea))
+            if not each.declared and each.loose.restates(loose)
         ]
         if reworded:
             return tuple(each.seq for each in reworded)
@@ -112,11 +110,12 @@ class Denied:
         texts = _texts(proposal)
         tainted = [seq for name, seq in self._tainted.items() if any(name in t for t in texts)]
         if tainted:
-            return (*(each.seq for each in kind), *tainted)
+            return tuple(sorted({*(each.seq for each in kind), *tainted}))
         targets = frozenset().union(*(references(each) for each in texts))
         rule = kind[-1].rule
-        about = [each for each in kind if each.rule == rule and each.targets & targets]
-        return tuple(each.seq for each in about) if len(about) >= _TARGETS else ()
+        about = [each for each in self._refused if each.rule == rule and each.targets & targets]
+        asked = any(each.kind == proposal.spec.kind for each in about)
+        return tuple(each.seq for each in about) if asked and len(about) >= _TARGETS else ()
 
     def _by_tool(self, kind: list[Refused]) -> tuple[int, ...]:
         """Where what is acted on is not declared: one rule that the tool has given again and again,
@@ -139,4 +138,4 @@ def _texts(proposal: Proposal) -> tuple[str, ...]:
 
 def _carries(texts: tuple[str, ...], denied: tuple[str, ...]) -> bool:
     long = [each for each in denied if len(each) >= _SHORTEST]
-    return any(each in text and each != text for each in long for text in texts)
+    return any(each in text for each in long for text in texts)

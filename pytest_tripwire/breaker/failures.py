@@ -25,7 +25,8 @@ _PASSING = (
 )
 
 _DOUBT = re.compile(
-    r"time[ds]?[ -]?out|deadline|abort|cancel|connection|reset|hang ?up|hung up|\beof\b"
+    r"time[ds]?[ -]?out|deadline|\babort(ed|ing)?\b|\bcancel(l?ed|ling)?\b|\bconnection\b|\breset\b"
+    r"|hang ?up|hung up|\beof\b"
     r"|broken pipe|network|fetch failed|unreachable|unavailable|gateway|internal (server )?error"
     r"|\b50\d\b|interrupted|lost|no response|partial|(?<!retry )(?<!again )\bafter\b|crash|killed|mid-"
 )

@@ -8,6 +8,7 @@ import msgspec
 
 from pytest_tripwire.breaker.circuit.values import CircuitRefusal
 from pytest_tripwire.breaker.fingerprint import Intent
+from pytest_tripwire.breaker.tasks import Attempt
 from pytest_tripwire.timeline import Decision, Mode, Reason, ToolCall, ToolSpec, WriteEntry
 
 
@@ -20,6 +21,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         intent: its fingerprints.
         problem: what is wrong with its arguments, where the tool's signature refuses them.
         turn: number that what was proposed together shares, from 1.
+        attempt: the try at a task that it belongs to, if it belongs to one.
     """
 
     call: ToolCall
@@ -27,6 +29,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     intent: Intent
     problem: str = ""
     turn: int = 0
+    attempt: Attempt | None = None
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

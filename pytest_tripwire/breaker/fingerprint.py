@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
-from pytest_tripwire.breaker.canonical import digest
+from pytest_tripwire.breaker.canonical import combined, digest
 from pytest_tripwire.breaker.names import is_nonce, is_talk
 from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, ToolCall, ToolSpec
 
 #: Characters of a reference.
 _LONGEST = 200
+#: Digits of a number that a text may hold.
+_DIGITS = 18
 #: Levels of an argument that are looked into for numbers.
 _DEEPEST = 16
 
@@ -37,20 +39,32 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
 
 def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
     """The fingerprints of `call`. `tenant` is trusted context, never an argument of the model."""
-    arguments = {name: as_json(value) for name, value in call.arguments.items()}
-    said = {name: value for name, value in arguments.items() if not is_minted(name, spec)}
+    said = {name: value for name, value in call.arguments.items() if not is_minted(name, spec)}
     meant = {name: value for name, value in said.items() if not is_talk_of(name, spec)}
-    named = identity_of(arguments, spec)
-    resource = digest((tenant, spec.kind, named))
+    named = identity_of(call.arguments, spec)
+    resource = _resource(tenant, spec.kind, named)
     if spec.effect is Effect.HANDOFF:
         return _handoff(spec, resource, meant, said)
-    whole = isinstance(named, dict)  # every argument is in the resource already
-    intended = resource
-    if not whole:
+    intended = resource  # where nothing is declared, every argument is in the resource already
+    if not isinstance(named, dict):
         # What is acted on is in the resource already, whatever this tool calls it.
-        intended = digest((resource, _without(meant, spec.identity or ())))
-    exact = intended if len(said) == len(meant) else digest((resource, said))
+        rest = _without(meant, spec.identity or ())
+        intended = combined(resource, digest(rest, whole_numbers=True))
+    exact = intended
+    if len(said) != len(meant):
+        exact = combined(resource, digest(said, whole_numbers=True))
     return Intent(resource=resource, digest=intended, exact=exact)
+
+
+def resource_of(arguments: Mapping[str, Any], spec: ToolSpec, tenant: str) -> str:
+    """The fingerprint of what a call with these arguments acts on."""
+    return _resource(tenant, spec.kind, identity_of(arguments, spec))
+
+
+def _resource(tenant: str, kind: str, named: Any) -> str:
+    if isinstance(named, dict):
+        return combined(digest((tenant, kind)), digest(named, whole_numbers=True))
+    return digest((tenant, kind, *named), whole_numbers=True)
 
 
 def _handoff(
@@ -59,11 +73,12 @@ def _handoff(
     carried = _without(meant, spec.identity or ())
     if spec.required_fields:
         carried = {name: carried[name] for name in spec.required_fields if name in carried}
+    content = digest(carried, whole_numbers=True)
     return Intent(
         resource=resource,
-        digest=digest((resource, carried)),
-        exact=digest((resource, said)),
-        content=digest(carried),
+        digest=combined(resource, content),
+        exact=combined(resource, digest(said, whole_numbers=True)),
+        content=content,
     )
 
 
@@ -112,13 +127,13 @@ def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
         if found:
             return found
     return {
-        name: as_json(value)
+        name: value
         for name, value in arguments.items()
         if not (is_minted(name, spec) or is_talk_of(name, spec))
     }
 
 
-def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> tuple[str, ...]:
+def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> tuple[str | int, ...]:
     texts = [value for value in arguments.values() if isinstance(value, str)]
     found = {
         match.group(match.lastindex or 0)
@@ -126,7 +141,9 @@ def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> tuple[str
         for text in texts
         for match in re.finditer(pattern, text)
     }
-    return tuple(_as_reference(each) for each in sorted(found))
+    # A text does not tell a number from its digits; another tool's identity is mostly the number.
+    named = [_as_reference(each) for each in sorted(found)]
+    return tuple(int(each) if each.isdecimal() and len(each) < _DIGITS else each for each in named)
 
 
 def as_json(value: Any, depth: int = _DEEPEST) -> Any:
@@ -144,6 +161,8 @@ def _as_reference(value: Any) -> Any:
     """A reference without what nobody sees: space around it, wide forms, characters of no width."""
     if not isinstance(value, str):
         return value
+    if value.isascii():
+        return value.strip()
     text = unicodedata.normalize("NFKC", value)
     return "".join(each for each in text if unicodedata.category(each) != "Cf").strip()
 

@@ -1,7 +1,8 @@
 """Ids that look like nonces by the name of their argument, and are none: `request_id` names a leave
 request where the run was given it, and an attempt where the model has made it up.
 
-What was shown before it was first sent was given. So is what a call consists of altogether.
+What was shown before it was first sent was given. So is what a write consists of altogether, unless
+it looks drawn by lot.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 from pytest_tripwire.breaker.fingerprint import is_minted
 from pytest_tripwire.breaker.names import is_nonce
 from pytest_tripwire.breaker.progress.bounded import Bounded
+from pytest_tripwire.breaker.words import is_random
 from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec
 
 _MOST = 512
@@ -42,9 +44,8 @@ class Given:
         names = [name for name in call.arguments if is_minted(name, spec) and is_nonce(name)]
         if not names:
             return spec
-        alone = len(names) == len(call.arguments) == 1
         given = [name for name in names if self._is_given(str(call.arguments[name]))]
-        kept = names if alone and names[0] not in spec.volatile else given
+        kept = names if _is_all(names, call, spec) else given
         # As far as fingerprints go, a cursor is an argument that says something.
         return msgspec.structs.replace(spec, cursor=(*spec.cursor, *kept)) if kept else spec
 
@@ -54,6 +55,12 @@ class Given:
             given = value in self._shown
             self._given.put(value, given)
         return given
+
+
+def _is_all(names: list[str], call: ToolCall, spec: ToolSpec) -> bool:
+    """Whether a write says nothing but this id, so that it has to be what is acted on."""
+    alone = len(names) == len(call.arguments) == 1 and names[0] not in spec.volatile
+    return alone and spec.mutates and not is_random(call.arguments[names[0]])
 
 
 def _named_like_nonces(value: Any) -> Iterator[str]:

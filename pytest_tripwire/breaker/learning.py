@@ -49,6 +49,7 @@ class Learning:
             self._note_denial(proposal, outcome, seq)
             return self._final_hint()
         state.given.show(outcome.result)
+        state.history.siblings = state.admissions.of_turn(proposal.turn)
         fruitful = state.history.add(step, advanced=advanced)
         if fruitful and not step.empty:
             state.progress_turn = state.turns

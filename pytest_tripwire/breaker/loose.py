@@ -6,6 +6,7 @@ words is free text, and so is whatever stands in an argument that has held such 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -19,11 +20,13 @@ from pytest_tripwire.breaker.fingerprint import (
     kept_arguments,
 )
 from pytest_tripwire.breaker.names import is_plea, is_present, is_wording
-from pytest_tripwire.breaker.words import Wording, is_random, is_reference, is_reworded, is_wordy, wording
+from pytest_tripwire.breaker.words import Wording, is_random, is_reference, is_reworded, is_wordy, restates, wording
 from pytest_tripwire.timeline import ToolCall, ToolSpec
 
 #: Tools, and arguments of them, whose free text is remembered.
 _MOST = 256
+#: Digits of a number that is compared as one.
+_DIGITS = 18
 
 
 class Loose(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +59,16 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
             return self.words is other.words
         return is_reworded(self.words, other.words)
 
+    def restates(self, other: Loose) -> bool:
+        """Whether `other` asks again for what this was denied."""
+        if self.kind == other.kind and self.plea and self.plea == other.plea:
+            return True
+        if (self.kind, self.rest) != (other.kind, other.rest):
+            return False
+        if self.words is None or other.words is None:
+            return self.words is other.words
+        return restates(self.words, other.words)
+
     def about(self, other: Loose) -> bool:
         """Whether both ask about the same thing, whatever they ask."""
         return (self.kind, self.rest) == (other.kind, other.rest)
@@ -69,12 +82,15 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
         if self.words is None or other.words is None:
             return self.words is other.words
         one, two = self.words.tokens, other.words.tokens
-        return bool(one) and bool(two) and (one <= two or two <= one)
+        numbered = any(each[0].isdigit() for each in one ^ two)
+        return bool(one) and bool(two) and (one <= two or two <= one) and not numbered
 
     def concerns(self, other: Loose) -> bool:
         """Whether both may act on one thing, for a write that is held when in doubt: the fixed
         parts are equal, and the texts are not about different things altogether.
         """
+        if self.kind == other.kind and self.plea and self.plea == other.plea:
+            return True
         if (self.kind, self.rest) != (other.kind, other.rest):
             return False
         if self.words is None or other.words is None:
@@ -158,11 +174,19 @@ def _is_drawn(name: str, value: Any) -> bool:
 
 def _without_plea(call: ToolCall, spec: ToolSpec) -> str:
     kept = {
-        name: as_json(value)
+        name: _lax(as_json(value))
         for name, value in call.arguments.items()
         if not (is_minted(name, spec) or is_talk_of(name, spec) or is_plea(name))
     }
     return digest((spec.kind, kept)) if kept else ""
+
+
+def _lax(value: Any) -> Any:
+    """A value as a person reads it: letter case, space around it, and a number in quotes."""
+    if not isinstance(value, str):
+        return value
+    text = unicodedata.normalize("NFKC", value).strip().casefold()
+    return int(text) if text.isdecimal() and len(text) < _DIGITS else text
 
 
 def _is_free(name: str, value: str, known: AbstractSet[str]) -> bool:

@@ -40,11 +40,16 @@ _PASSING_NAMES = frozenset(
     }
 )
 
-#: A model's talk about its own call; it never says what is acted on.
-_TALK = frozenset({"thought", "thoughts", "reasoning", "rationale", "justification", "explanation"})
+#: A model's talk about its own call, and why it wants it; it never says what is acted on.
+_TALK = frozenset(
+    {
+        *("thought", "thoughts", "reasoning", "rationale", "justification", "explanation"),
+        *("reason", "reasons", "purpose", "why", "motivation"),
+    }
+)
 
 #: Why something is wanted; it is no part of what is wanted.
-_PLEAS = _TALK | {"memo", "reason", "reasons", "note", "notes", "purpose", "why", "motivation"}
+_PLEAS = _TALK | {"memo", "note", "notes"}
 
 _WORDING = _TALK | {
     *("query", "q", "question", "search", "term", "terms", "keywords", "phrase"),
@@ -60,8 +65,9 @@ _PRESENT = frozenset(
 _POSITIONS = frozenset(
     {"offset", "start", "skip", "line", "position", "begin", "page", "cursor", "from", "index"}
 )
+_ENDS = frozenset({"end", "to", "until", "stop", "last"})
 _SPANS = frozenset(
-    {"limit", "length", "count", "size", "lines", "end", "to", "max", "num", "n", "depth", "top"}
+    {"limit", "length", "count", "size", "lines", "max", "num", "depth", "top"}
 )
 
 
@@ -122,6 +128,12 @@ def is_present(name: str) -> bool:
 def is_position(name: str) -> bool:
     """Whether an argument of this name usually says where to go on."""
     return not _POSITIONS.isdisjoint(parts(name))
+
+
+@functools.lru_cache(maxsize=4096)
+def is_end(name: str) -> bool:
+    """Whether an argument of this name usually says up to where."""
+    return not _ENDS.isdisjoint(parts(name))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -34,15 +34,25 @@ class Outside:
         is unknown stays held.
         """
         with self._lock:
-            self._core.state.messages += 1
-            self._core.state.history.new_epoch()
+            self._core.kin.messages += 1
+            self._all_anew()
+            # What was denied before may be what the user has just allowed; the policy is asked
+            # anew in any case.
+            self._core.state.denials.clear()
+            self._core.state.policy_denials.clear()
+            self._core.state.denied.clear()
 
     def changed(self, resource: str, *, was: str = "") -> None:
         """Somebody else has changed a record, which was at version `was`."""
         with self._lock:
+            self._core.kin.note_change(resource, was)
             self._core.state.fresh.changed(resource, was=was)
-            self._core.state.approvals.changed(resource)
-            self._core.state.history.new_epoch()
+            self._core.state.approvals.changed(resource, was)
+            self._all_anew()
+
+    def _all_anew(self) -> None:
+        for each in self._core.kin.members:
+            each.state.history.new_epoch()
 
     def park(self, call: ToolCall) -> None:
         """A call was put off by the caller's own approval flow."""
@@ -54,7 +64,13 @@ class Outside:
             self._core.state.approvals.park(proposal, evidence=0)
 
     def approve(
-        self, call_id: str, *, expires_s: float | None = None, attempts: int = 1, version: str = ""
+        self,
+        call_id: str,
+        *,
+        expires_s: float | None = None,
+        attempts: int = 1,
+        version: str = "",
+        policy: str = "",
     ) -> bool:
         """A person has said yes to a call that was put up for it. Returns whether there is one."""
         with self._lock:
@@ -64,6 +80,7 @@ class Outside:
                 expires_at=None if expires_s is None else now + expires_s,
                 attempts=attempts,
                 version=version,
+                policy=policy,
             )
 
     def parked(self, seconds: float) -> None:
@@ -79,8 +96,14 @@ class Outside:
             self._core.context = msgspec.structs.replace(
                 self._core.context, run_id=run_id, request_id=epoch
             )
+            self._core.events.run_id = run_id
             self._core.state.approvals.resumed()
             self._core.state.history.new_epoch()
+
+    def policy_is(self, version: str) -> None:
+        """The policy is now at this version."""
+        with self._lock:
+            self._core.state.approvals.under(version)
 
     def begun(self, run_id: str, *, request_id: str = "") -> None:
         """Another run begins, over the same ledger. What is unknown stays held in it."""
@@ -89,6 +112,7 @@ class Outside:
             self._core.context = msgspec.structs.replace(
                 self._core.context, run_id=run_id, request_id=request_id or run_id
             )
+            self._core.events.run_id = run_id
             self._core.state.history.new_epoch()
 
     def resolve(self, call: ToolCall, status: WriteStatus, result_id: str | None = None) -> int:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.emptiness import is_empty
-from pytest_tripwire.breaker.fingerprint import identity_of
+from pytest_tripwire.breaker.fingerprint import resource_of
 from pytest_tripwire.timeline import Outcome, Reconciler, Status, ToolSpec, WriteEntry, WriteStatus
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def covers(spec: ToolSpec, arguments: Mapping[str, Any], resource: str, tenant: 
     """Whether a read with these arguments asks about the resource of a write of `spec`."""
     if spec.identity is not None and not set(spec.identity) <= set(arguments):
         return False
-    return digest((tenant, spec.kind, identity_of(arguments, spec))) == resource
+    return resource_of(arguments, spec, tenant) == resource
 
 
 def interpret(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pytest_tripwire.breaker.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.timeline import (
@@ -32,6 +34,8 @@ def record(
         tenant=context.tenant,
         workflow=context.workflow,
         request_id=context.request_id,
+        parent=context.parent,
+        agent=context.agent,
         mode=state.mode,
         reason=stop.reason,
         message=stop.message,
@@ -40,8 +44,8 @@ def record(
         last_intent=state.last_intent,
         last_resource=state.last_resource,
         business_version=state.last_version,
-        versions=tuple(SeenVersion(resource=r, version=v) for r, v in state.versions.items()),
-        denials=tuple(_note(key, seen) for key, seen in state.denials.items()),
+        versions=seen_versions(state),
+        denials=denial_notes(state),
         elapsed_s=elapsed_s,
         writes=writes,
         safe_actions=safe_actions(writes, held=bool(state.held)),
@@ -49,24 +53,31 @@ def record(
     )
 
 
-def _note(key: tuple[str, str], seen: DenialSeen) -> DenialNote:
-    return DenialNote(
-        kind=key[0],
-        resource=key[1],
-        rules=seen.rules,
-        tool=seen.tool,
-        intents=tuple(sorted(seen.intents)),
-        refused=seen.refused,
+def seen_versions(state: RunState) -> tuple[SeenVersion, ...]:
+    """The records that the run has read."""
+    return tuple(SeenVersion(resource=r, version=v) for r, v in state.versions.items())
+
+
+def denial_notes(state: RunState) -> tuple[DenialNote, ...]:
+    """What tools have denied the run."""
+    return tuple(
+        DenialNote(
+            kind=kind,
+            resource=resource,
+            rules=seen.rules,
+            tool=seen.tool,
+            intents=tuple(sorted(seen.intents)),
+            refused=seen.refused,
+        )
+        for (kind, resource), seen in state.denials.items()
     )
 
 
-def taken_over(record: InterruptionRecord) -> RunState:
-    """What a run that is taken up again knows from before. The events are those of another
-    timeline, so a denial's evidence is only as long as its rules.
+def denials_of(notes: Iterable[DenialNote]) -> dict[tuple[str, str], DenialSeen]:
+    """The same as a run knows it. The events are those of another timeline, so nothing rests on
+    them but the count.
     """
-    state = RunState()
-    state.versions = {each.resource: each.version for each in record.versions}
-    state.denials = {
+    return {
         (each.kind, each.resource): DenialSeen(
             rules=each.rules,
             tool=each.tool,
@@ -74,8 +85,15 @@ def taken_over(record: InterruptionRecord) -> RunState:
             evidence=(),
             refused=each.refused,
         )
-        for each in record.denials
+        for each in notes
     }
+
+
+def taken_over(record: InterruptionRecord) -> RunState:
+    """What a run that is taken up again knows from before."""
+    state = RunState()
+    state.versions = {each.resource: each.version for each in record.versions}
+    state.denials = denials_of(record.denials)
     return state
 
 

@@ -15,9 +15,10 @@ import msgspec
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import kept_arguments
 from pytest_tripwire.breaker.loose import Loose
+from pytest_tripwire.breaker.names import is_wording
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.progress.step import Step
-from pytest_tripwire.breaker.words import is_reference, is_wordy
+from pytest_tripwire.breaker.words import is_file, is_id, is_reference, is_wordy
 
 #: Own writes that are remembered.
 _MOST = 64
@@ -127,13 +128,13 @@ class OwnWrites:
         between = [each for each in others if each.intent != write.intent and each.back]
         if self._is_command(write):
             return any(each.fresh for each in between)
-        if write.made:
+        if write.made or any(_is_entity(each) for each in write.arguments.values()):
             return False
         if write.moved:
             return True  # a step, a click: looked at before and after, and things have moved on
         if self._times(write) > _AGAIN:
             return False
-        return any(each.fresh and _names_same(write, each) for each in between)
+        return any(each.fresh and _same_file(write, each) for each in between)
 
     def _is_command(self, write: OwnWrite) -> bool:
         """Whether all that a tool is told is one free text, such as a command line."""
@@ -184,18 +185,31 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and is_reference(value)
 
 
-def _names_a_thing(result: Any) -> bool:
+def _names_a_thing(result: Any, depth: int = 4) -> bool:
     """Whether a result holds what looks like the id of something new."""
-    values = list(result.values()) if isinstance(result, Mapping) else [result]
-    return any(
-        isinstance(each, str) and each.strip() and not is_wordy(each) and is_reference(each.strip())
-        for each in values
-    ) or (isinstance(result, Mapping) and any(str(name).endswith("id") for name in result))
+    if isinstance(result, Mapping):
+        named = any(str(name).lower().endswith("id") for name in result)
+        return named or (
+            depth > 0 and any(_names_a_thing(each, depth - 1) for each in result.values())
+        )
+    if isinstance(result, list | tuple):
+        return depth > 0 and any(_names_a_thing(each, depth - 1) for each in result)
+    return isinstance(result, str) and any(is_id(each) for each in result.split())
 
 
-def _names_same(one: OwnWrite, other: OwnWrite) -> bool:
-    names = {each for each in one.arguments.values() if isinstance(each, str) and len(each) > 1}
+def _same_file(one: OwnWrite, other: OwnWrite) -> bool:
+    """Whether both act on one file: what a file is made of changes, what an order is paid does not."""
+    names = {each for each in one.arguments.values() if is_file(each)}
     return any(each in names for each in other.arguments.values() if isinstance(each, str))
+
+
+def _is_entity(value: Any) -> bool:
+    """Whether an argument is an id, such as that of an order, at any depth."""
+    if isinstance(value, Mapping):
+        return any(_is_entity(each) for each in value.values())
+    if isinstance(value, list):
+        return any(_is_entity(each) for each in value)
+    return isinstance(value, str) and not is_file(value) and is_id(value)
 
 
 def _is_other_state(one: OwnWrite, other: OwnWrite) -> bool:
@@ -208,6 +222,8 @@ def _is_other_state(one: OwnWrite, other: OwnWrite) -> bool:
         return bool(differing)  # the whole state is all that is said
     same = [one.arguments[name] for name in names if name not in differing]
     named = any(isinstance(each, str) and each for each in same)
+    if any(is_wording(name) for name in differing):
+        return False
     values = [each.arguments[name] for name in differing for each in (one, other)]
     return named and bool(differing) and all(_is_state(each) for each in values)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -11,9 +11,10 @@ import msgspec
 
 from pytest_tripwire.breaker.admissions import Admissions
 from pytest_tripwire.breaker.approvals import Approvals
-from pytest_tripwire.breaker.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.denied import Denied
+from pytest_tripwire.breaker.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.freshness import Freshness
+from pytest_tripwire.breaker.given import Given
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.related import OwnWrites
 from pytest_tripwire.breaker.rounds import Rounds
@@ -32,6 +33,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
             again, so long ago that the time that it had used stays used.
         token_version: of the record that the run may write; one that was taken up by others since
             is no longer this run's.
+        parent: the run that it works for; empty for one that nobody else has begun.
+        agent: the sub-agent whose run it is, where it works for another.
     """
 
     run_id: str
@@ -40,6 +43,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str = ""
     started_at: float = 0.0
     token_version: int = 1
+    parent: str = ""
+    agent: str = ""
 
     @property
     def epoch(self) -> str:
@@ -51,7 +56,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
 class RunState:
     """Everything about a run that changes. `over_ceiling`: a prompt was too long, so a last answer
     is asked for; `final`: the turn under way is that answer. `turns` counts model requests,
-    `batches` those of them that were told by a batch alone, `messages` what the user has said.
+    `batches` messages whose calls were told of together where nobody tells of requests. `unpaid`
+    names writes that took no slot, as an enforced run would not have let them through.
     """
 
     mode: Mode = Mode.OPEN
@@ -63,6 +69,8 @@ class RunState:
     ended: bool = False
     admissions: Admissions = field(default_factory=Admissions)
     held: dict[str, ToolSpec] = field(default_factory=dict)
+    watched: dict[str, ToolSpec] = field(default_factory=dict)
+    unpaid: set[str] = field(default_factory=set)
     answers: dict[str, Any] = field(default_factory=dict)
     evidence: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     denials: dict[tuple[str, str], DenialSeen] = field(default_factory=dict)
@@ -70,6 +78,7 @@ class RunState:
     denied: Denied = field(default_factory=Denied)
     own: OwnWrites = field(default_factory=OwnWrites)
     approvals: Approvals = field(default_factory=Approvals)
+    given: Given = field(default_factory=Given)
     fresh: Freshness = field(default_factory=Freshness)
     history: History = field(default_factory=History)
     executed: Counter[str] = field(default_factory=Counter)
@@ -79,9 +88,29 @@ class RunState:
     rounds: Rounds = field(default_factory=Rounds)
     batches: int = 0
     turns: int = 0
-    messages: int = 0
     parked_s: float = 0.0
     progress_turn: int = 0
     lowest_cost: Decimal = Decimal(0)
     tool_costs: dict[str, Decimal] = field(default_factory=dict)
-    would: deque[Finding] = field(default_factory=lambda: deque(maxlen=64))
+
+    def of_child(self) -> RunState:
+        """That of a run that works for this one: what was written, read, denied and approved is
+        known to both; how it gets on is its own.
+        """
+        return RunState(
+            versions=self.versions,
+            held=self.held,
+            watched=self.watched,
+            unpaid=self.unpaid,
+            answers=self.answers,
+            evidence=self.evidence,
+            denials=self.denials,
+            policy_denials=self.policy_denials,
+            denied=self.denied,
+            own=self.own,
+            approvals=self.approvals,
+            fresh=self.fresh,
+            executed=self.executed,
+            tool_costs=self.tool_costs,
+            parked_s=self.parked_s,
+        )

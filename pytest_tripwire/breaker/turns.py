@@ -7,9 +7,9 @@ from decimal import Decimal
 from pytest_tripwire.breaker.accounts import ANY
 from pytest_tripwire.breaker.budget import Dimension, Usage
 from pytest_tripwire.breaker.checks.budgets import spent
+from pytest_tripwire.breaker.checks.stop_state import over
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding, stop_for
-from pytest_tripwire.breaker.checks.stop_state import over
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.repetition import Repetition
 from pytest_tripwire.timeline import Mode, Reason
@@ -22,19 +22,29 @@ _UNKNOWN = (
     "Unknown is not zero: no further request is sent."
 )
 _UNUSUAL = "This run is longer than usual and gets nowhere. Finish with what you know."
-
 _REPEATED = "The same was said again and again and nothing came of it, so the run was stopped."
 
 
 class Turns:
-    """Counts and pays a run's model requests. Used under the run's lock."""
+    """Counts and pays a run's model requests. Used under the run's lock.
 
-    def __init__(self, core: Core, modes: Modes) -> None:
+    Args:
+        core: the run.
+        modes: moves it.
+        said: fingerprints of what an earlier part of the run has said.
+    """
+
+    def __init__(self, core: Core, modes: Modes, said: tuple[str, ...] = ()) -> None:
         self._core = core
         self._modes = modes
         self._promised: list[Decimal] = []
-        self._talk = Repetition()
-        self._talked_since = 0
+        self._talk = Repetition(digests=said)
+        self._talked_since = core.state.progress_turn
+
+    @property
+    def said_before(self) -> tuple[str, ...]:
+        """Fingerprints of the last texts, oldest first."""
+        return self._talk.digests
 
     def open(self, estimate_usd: Decimal | None) -> Finding | None:
         """Open a turn: reserve what its request is expected to cost, the lowest seen if nobody
@@ -45,8 +55,10 @@ class Turns:
             return over(stop)
         finding = self._unusual() or self._reserve(estimate_usd)
         if finding is not None:
-            self._modes.leave_open(finding)
-            return finding
+            if self._core.shadow is None:
+                self._modes.leave_open(finding)
+                return finding
+            self._watch(estimate_usd)
         self._core.state.turns += 1
         self._core.state.final = self._core.state.over_ceiling
         return None
@@ -58,7 +70,9 @@ class Turns:
         self._core.accounts.settle(
             Dimension.MODEL_COST, reserved=promised, spent=promised if cost is None else cost
         )
-        self._core.accounts.settle(Dimension.TOKENS, reserved=Decimal(0), spent=Decimal(usage.tokens))
+        self._core.accounts.settle(
+            Dimension.TOKENS, reserved=Decimal(0), spent=Decimal(usage.tokens)
+        )
         if cost is not None:
             self._core.state.lowest_cost = min(self._core.state.lowest_cost or cost, cost)
         if self._is_unknown(usage):
@@ -83,19 +97,28 @@ class Turns:
         promised = self._promised.pop(0) if self._promised else Decimal(0)
         self._core.accounts.settle(Dimension.MODEL_COST, reserved=promised, spent=Decimal(0))
 
+    def _promise(self, estimate_usd: Decimal | None) -> Decimal:
+        return self._core.state.lowest_cost if estimate_usd is None else estimate_usd
+
     def _reserve(self, estimate_usd: Decimal | None) -> Finding | None:
-        promised = self._core.state.lowest_cost if estimate_usd is None else estimate_usd
-        needs = {
-            Dimension.MODEL_COST: promised or ANY,
-            Dimension.TOKENS: ANY,
-            Dimension.TURNS: Decimal(1),
-        }
-        short = self._core.accounts.reserve(needs)
+        promised = self._promise(estimate_usd)
+        short = self._core.accounts.reserve(_needs(promised))
         if short is not None:
             return spent(short)
         self._core.accounts.settle(Dimension.TURNS, reserved=Decimal(1), spent=Decimal(1))
         self._promised.append(promised)
         return None
+
+    def _watch(self, estimate_usd: Decimal | None) -> None:
+        """Note all that stands against a request, which is sent all the same."""
+        accounts = self._core.accounts
+        needs = _needs(self._promise(estimate_usd))
+        short = [each for each in needs if accounts.short_of({each: needs[each]}) is not None]
+        unusual = self._unusual()
+        for finding in [*([unusual] if unusual else []), *(spent(each) for each in short)]:
+            self._modes.leave_open(finding)
+        accounts.settle(Dimension.TURNS, reserved=Decimal(0), spent=Decimal(1))
+        self._promised.append(Decimal(0))
 
     def _unusual(self) -> Finding | None:
         usual = self._core.budget.usual_turns
@@ -108,3 +131,12 @@ class Turns:
         money = self._core.accounts.is_limited(Dimension.MODEL_COST) and usage.cost_usd is None
         tokens = self._core.accounts.is_limited(Dimension.TOKENS) and usage.prompt_tokens is None
         return money or tokens
+
+
+def _needs(promised: Decimal) -> dict[Dimension, Decimal]:
+    """What a request takes."""
+    return {
+        Dimension.MODEL_COST: promised or ANY,
+        Dimension.TOKENS: ANY,
+        Dimension.TURNS: Decimal(1),
+    }

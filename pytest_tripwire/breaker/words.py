@@ -22,13 +22,16 @@ _FUNCTION = frozenset(
     "that the their this to was were what when where which who will with you your".split()
 )
 _STEM = 4
+#: Characters of several short flags in one.
+_SHORT = 5
 
 
 class Wording(msgspec.Struct, frozen=True):
-    """A text as its pieces in order and its words without order."""
+    """A text as its pieces in order and its words without order. Flags of a command are neither."""
 
     pieces: tuple[str, ...]
     tokens: frozenset[str]
+    flags: frozenset[str] = frozenset()
 
 
 def is_wordy(value: object) -> bool:
@@ -60,7 +63,15 @@ def wording(text: str) -> Wording:
     said = [each for each in pieces if each and not each.startswith("-")]
     tokens = frozenset(_stem(token) for each in said for token in _TOKEN.findall(each.lower()))
     meant = tokens - _FUNCTION
-    return Wording(tuple(said), meant or tokens)
+    flags = frozenset(flag for each in pieces for flag in _flags(each))
+    return Wording(tuple(said), meant or tokens, flags)
+
+
+def _flags(piece: str) -> tuple[str, ...]:
+    """The flags in a piece of a command: `-rf` is `-r` and `-f`."""
+    if not piece.startswith("-") or piece.startswith("--") or len(piece) > _SHORT:
+        return (piece,) if piece.startswith("-") else ()
+    return tuple(piece[1:])
 
 
 def is_reference(piece: str) -> bool:
@@ -69,6 +80,20 @@ def is_reference(piece: str) -> bool:
         return True
     inner = piece[1:]
     return any(each in "_./\\@:#" for each in inner) or any(each.isupper() for each in inner)
+
+
+_FILE = re.compile(r"\S*[\w*]\.[A-Za-z][A-Za-z0-9]{0,7}|\S*/\S+|[A-Za-z]:\\\\\S+")
+_ID = re.compile(r"[A-Za-z]+[\w-]*\d\w*|\d{5,}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
+
+
+def is_file(value: object) -> bool:
+    """Whether a value is a path, or the name of a file."""
+    return isinstance(value, str) and "@" not in value and bool(_FILE.fullmatch(value))
+
+
+def is_id(piece: str) -> bool:
+    """Whether a piece of text is the id of one thing: `o-17`, `R-7`, `pay_29Q`, a UUID."""
+    return bool(_ID.fullmatch(piece.strip(_EDGE)))
 
 
 def enumerates(one: Wording, other: Wording) -> bool:
@@ -95,6 +120,17 @@ def is_reworded(one: Wording, other: Wording) -> bool:
     shared = len(one.tokens & other.tokens)
     fewest, most = sorted((len(one.tokens), len(other.tokens)))
     return shared * 2 >= fewest and shared * 3 >= most and shared > 0
+
+
+def restates(one: Wording, other: Wording) -> bool:
+    """Whether a text asks again for what `one` was denied: much the same, and not less. Leaving out
+    the flag or the word that was objected to is a new question.
+    """
+    before, now = one.tokens | one.flags, other.tokens | other.flags
+    if before == now:
+        return bool(before)
+    shared = len(before & now)
+    return not now < before and shared * 3 >= max(len(before), len(now)) * 2
 
 
 def shares_most(one: Wording, other: Wording) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+import msgspec
+
 from pytest_tripwire.breaker.admissions import Admitted
+from pytest_tripwire.breaker.bound_key import Act, done_before
 from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.checks.write_certainty import standing
 from pytest_tripwire.breaker.core import Core
@@ -24,6 +27,13 @@ from pytest_tripwire.timeline import (
 NOTHING_HAPPENED = frozenset({Status.DEFINITE, Status.DENIED})
 
 
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """A write that the ledger knows of: the key of its entry, and what it does."""
+
+    key: str
+    act: Act
+
+
 class Writes:
     """Keeps the ledger of one run's writes. Used under the run's lock."""
 
@@ -31,32 +41,35 @@ class Writes:
         self._core = core
         self._modes = modes
 
-    def begin(self, proposal: Proposal) -> tuple[str | None, WriteEntry | None]:
-        """Tell the ledger of a write that is about to run. Returns its key, or the entry of an
-        earlier write that stands in the way.
+    def begin(self, proposal: Proposal, *, anyway: bool = False) -> Begun | WriteEntry:
+        """Tell the ledger of a write that is about to run. Returns the entry of an earlier write
+        that stands in the way, if there is one and it does not run `anyway`.
         """
-        intent, spec = proposal.intent, proposal.spec
+        core, intent, spec = self._core, proposal.intent, proposal.spec
         entry = WriteEntry(
-            key=self._core.new_key(),
-            run_id=self._core.context.run_id,
-            epoch=self._core.epoch,
+            key=core.new_key(),
+            run_id=core.run_id,
+            epoch=core.epoch,
             tool=spec.name,
             kind=spec.kind,
             resource=intent.resource,
             intent=intent.digest,
-            dispatched_at=self._core.clock.now(),
+            dispatched_at=core.clock.now(),
         )
-        other = self._core.ledger.begin(entry, lambda known: self._conflict(known, proposal))
-        if other is not None:
-            return None, other
-        loose = self._core.state.history.free.loosen(proposal.call, spec)
-        self._core.state.own.add(entry.key, proposal, loose)
-        return entry.key, None
+        before = 0
 
-    def _conflict(
-        self, known: Sequence[WriteEntry], proposal: Proposal
-    ) -> WriteEntry | None:
-        return None if self._core.shadow else standing(self._core, known, proposal)
+        def conflict(known: Sequence[WriteEntry]) -> WriteEntry | None:
+            nonlocal before
+            before = done_before(known, intent=intent.digest, epoch=entry.epoch)
+            return None if anyway else standing(core, known, proposal)
+
+        other = core.ledger.begin(entry, conflict)
+        if other is not None:
+            return other
+        loose = core.state.history.free.loosen(proposal.call, spec)
+        core.state.own.add(entry.key, proposal, loose)
+        act = Act(epoch=entry.epoch, intent=intent.digest, before=before)
+        return Begun(key=entry.key, act=act)
 
     def settle(self, key: str, proposal: Proposal, outcome: Outcome) -> None:
         """Tell the ledger what is certain of a write that came back, late too."""
@@ -67,6 +80,8 @@ class Writes:
         elif outcome.status in NOTHING_HAPPENED:
             status = WriteStatus.REJECTED
         self._core.ledger.settle(key, status, result_id=found, came_back=True)
+        if status is WriteStatus.UNKNOWN and isinstance(proposal.spec.reconcile, str):
+            self._core.state.watched[proposal.intent.resource] = proposal.spec
 
     def resolve(self, intent: Intent, status: WriteStatus, result_id: str | None) -> int:
         """Settle the unknown writes of one intent by what somebody knows for certain."""
@@ -81,10 +96,8 @@ class Writes:
                 entry.key, status, result_id=result_id, reconciled=True, came_back=True
             )
             self._core.events.append(Reconciled(tool=entry.tool, status=status))
-            if status is WriteStatus.REJECTED and entry.run_id == self._core.run_id:
-                self._core.accounts.settle(
-                    Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1)
-                )
+            if status is WriteStatus.REJECTED:
+                self._free_slot(entry)
         self._release_hold(intent.resource)
         return len(open_ones)
 
@@ -94,20 +107,21 @@ class Writes:
 
     def lose_those_under_way(self) -> None:
         """A write that has not come back when the run stops waiting may have happened or not."""
-        for entry in self._core.ledger.of_run(self._core.context.run_id):
+        for entry in self._core.ledger.of_run(self._core.run_id):
             if entry.status is WriteStatus.IN_FLIGHT:
                 self._core.ledger.settle(entry.key, WriteStatus.UNKNOWN)
 
     def learn(self, admitted: Admitted, outcome: Outcome) -> None:
-        """A read that the model makes itself may settle a write that is held. What it shows is as
-        old as its admission, however long its answer took.
+        """A read that the model makes itself may settle a write that is held or in doubt. What it
+        shows is as old as its admission, however long its answer took.
         """
         proposal = admitted.proposal
         about = proposal.call.arguments
-        for resource, spec in list(self._core.state.held.items()):
+        doubtful = {**self._core.state.watched, **self._core.state.held}
+        for resource, spec in doubtful.items():
             if spec.reconcile != proposal.call.tool:
                 continue
-            if not covers(spec, about, resource, self._core.context.tenant):
+            if not covers(spec, about, resource, self._core.tenant):
                 continue
             for entry in self._core.ledger.of_resource(resource):
                 if entry.status is WriteStatus.UNKNOWN:
@@ -126,15 +140,24 @@ class Writes:
         if not self._proves(reading, entry, known):
             reading = Reading(status=WriteStatus.UNKNOWN)
         said = outcome.status is Status.OK  # a read that failed may be made again
-        self._core.ledger.settle(entry.key, reading.status, result_id=reading.result_id, reconciled=said)
+        self._core.ledger.settle(
+            entry.key, reading.status, result_id=reading.result_id, reconciled=said
+        )
         self._core.events.append(Reconciled(tool=entry.tool, status=reading.status))
         if reading.status is WriteStatus.UNKNOWN:
             return
         if reading.status is WriteStatus.CONFIRMED:
             self._core.state.answers[entry.key] = outcome.result
-        elif entry.run_id == self._core.context.run_id:
-            self._core.accounts.settle(Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1))
+        else:
+            self._free_slot(entry)
         self._release_hold(entry.resource)
+
+    def _free_slot(self, entry: WriteEntry) -> None:
+        """A write of this run did not happen after all; give back what was paid for it."""
+        if entry.run_id == self._core.run_id and entry.key not in self._core.state.unpaid:
+            self._core.accounts.settle(
+                Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1)
+            )
 
     def _proves(self, reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
         """Whether a reading speaks of this write: not of one that may still be running when it
@@ -143,7 +166,7 @@ class Writes:
         if reading.status is WriteStatus.REJECTED:
             standing = {each.key: each for each in known}.get(entry.key, entry)
             return standing.came_back
-        others = (*known, *self._core.ledger.of_run(self._core.context.run_id))
+        others = (*known, *self._core.ledger.of_run(self._core.run_id))
         ids = {each.result_id for each in others if each.key != entry.key}
         return reading.result_id is None or reading.result_id not in ids
 
@@ -151,4 +174,5 @@ class Writes:
         known = self._core.ledger.of_resource(resource)
         if not any(entry.status is WriteStatus.UNKNOWN for entry in known):
             self._core.state.held.pop(resource, None)
+            self._core.state.watched.pop(resource, None)
             self._modes.reopen()

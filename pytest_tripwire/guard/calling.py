@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
+from pytest_tripwire.breaker.failures import proves_nothing_happened
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec
+from pytest_tripwire.timeline.spec import Failure
 
 
 @runtime_checkable
@@ -105,9 +107,7 @@ def returned(result: Any, spec: ToolSpec) -> Outcome:
     error = _own_error(result, spec)
     if error is None:
         return Outcome(status=Status.OK, result=result)
-    if any(failure == error for failure in spec.definite_failures):
-        return Outcome(status=Status.DEFINITE, error=error)
-    status = Status.UNKNOWN if spec.effect is Effect.WRITE else Status.TRANSIENT
+    status = _status(spec, lambda failures: error in failures, _error_text(result, spec))
     return Outcome(status=status, error=error)
 
 
@@ -125,6 +125,17 @@ def _own_error(result: Any, spec: ToolSpec) -> str | None:
     return "error result" if marked else None
 
 
+def _error_text(result: Mapping[str, Any], spec: ToolSpec) -> str:
+    """What an error that was returned says, in the declared field or as the protocol has it."""
+    said = result.get(spec.error_field) if spec.error_field else None
+    if isinstance(said, str):
+        return said
+    content = result.get("content")
+    parts = content if isinstance(content, list | tuple) else (content,)
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts[:8]]
+    return " ".join(text for text in texts if isinstance(text, str))
+
+
 def failed(error: BaseException, spec: ToolSpec) -> Outcome:
     """What an exception from the tool's body says about the effect. For a write only a declared
     failure proves that nothing happened; anything else, a cancellation too, leaves it unknown.
@@ -133,13 +144,33 @@ def failed(error: BaseException, spec: ToolSpec) -> Outcome:
     if matches(error, spec.denials):
         rule = getattr(error, "rule", None)
         return Outcome(status=Status.DENIED, error=name, rule=str(rule) if rule else None)
-    if matches(error, spec.definite_failures):
-        return Outcome(status=Status.DEFINITE, error=name)
-    status = Status.UNKNOWN if spec.effect is Effect.WRITE else Status.TRANSIENT
+    status = _status(spec, lambda failures: matches(error, failures), _text_of(error))
     return Outcome(status=status, error=name)
 
 
-def matches(error: BaseException, failures: Iterable[type[BaseException] | str]) -> bool:
+def _status(spec: ToolSpec, is_one_of: Callable[[tuple[Failure, ...]], bool], text: str) -> Status:
+    """How certain a failure is. A write that nobody declared this failure of is unknown, whatever
+    it says: it may come from a read after the write. A read that says no is up, and one that is
+    declared to be transient, or says nothing clear, is taken for down.
+    """
+    if is_one_of(spec.definite_failures):
+        return Status.DEFINITE
+    if spec.effect is Effect.WRITE:
+        return Status.UNKNOWN
+    if is_one_of(spec.transient_errors):
+        return Status.TRANSIENT
+    return Status.DEFINITE if proves_nothing_happened(text) else Status.TRANSIENT
+
+
+def _text_of(error: BaseException) -> str:
+    """What an exception says; nothing, if it cannot even be asked."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a tool's own class may raise anything
+        return ""
+
+
+def matches(error: BaseException, failures: Iterable[Failure]) -> bool:
     """Whether an error is of one of these kinds, given as types or as names of types."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return any(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_tripwire.timeline import InterruptionRecord, Reason
+from pytest_tripwire.timeline import InterruptionRecord, Reason, Verdict
 
 
 class Interrupted(Exception):  # noqa: N818 - the field's term; a run is interrupted, not wrong
@@ -16,6 +16,22 @@ class Interrupted(Exception):  # noqa: N818 - the field's term; a run is interru
     def reason(self) -> Reason:
         """Why."""
         return self.record.reason
+
+
+class ChildRefusedError(Exception):
+    """No sub-agent was begun: there is no slot for it, or the run is over. Nothing has happened,
+    and a run that is open goes on. `verdict` says why; `verdict.as_result()` is what a model can be
+    told.
+    """
+
+    def __init__(self, run_id: str, verdict: Verdict) -> None:
+        self.verdict = verdict
+        super().__init__(f"run {run_id} began no sub-agent ({verdict.reason}): {verdict.message}")
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why."""
+        return self.verdict.reason
 
 
 class UndeclaredToolError(TypeError):

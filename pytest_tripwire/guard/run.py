@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from decimal import Decimal
-from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar, overload
 
-import msgspec
-
-from pytest_tripwire.breaker.budget import Usage
-from pytest_tripwire.breaker.finding import Finding, stop_for
 from pytest_tripwire.breaker.controller import Controller
+from pytest_tripwire.breaker.memory import encode
 from pytest_tripwire.breaker.port import Clock
-from pytest_tripwire.breaker.reconcile import Reconcile
-from pytest_tripwire.guard.calling import (
-    AsyncWork,
-    accepted,
-    bind,
-    enter,
-    failed,
-    is_async,
-    is_generator,
-    returned,
-    signature_of,
-)
-from pytest_tripwire.guard.ending import Measures, Postconditions, State, Terminal
-from pytest_tripwire.guard.errors import Interrupted, UndeclaredToolError
+from pytest_tripwire.breaker.prices import Prices
+from pytest_tripwire.breaker.shadow import WouldHave
+from pytest_tripwire.breaker.tally import RunStats
+from pytest_tripwire.breaker.tasks import Attempt
+from pytest_tripwire.guard.calling import AsyncWork, enter, failed, returned
+from pytest_tripwire.guard.ending import Measures, Postconditions, Terminal
+from pytest_tripwire.guard.errors import ChildRefusedError
+from pytest_tripwire.guard.exits import Exits
+from pytest_tripwire.guard.from_outside import FromOutside
+from pytest_tripwire.guard.model_side import ModelSide
 from pytest_tripwire.guard.nudge import with_hint
+from pytest_tripwire.guard.roads import Steps, adrive, deciding, deciding_all, drive
+from pytest_tripwire.guard.tasks import attempt_of, within
+from pytest_tripwire.guard.toolbox import Toolbox
 from pytest_tripwire.guard.wrap import wrap
 from pytest_tripwire.timeline import (
     BudgetLine,
-    Effect,
-    InterruptionRecord,
+    Decision,
     Mode,
     Outcome,
     Reason,
@@ -41,53 +35,48 @@ from pytest_tripwire.timeline import (
     ToolCall,
     ToolSpec,
     Verdict,
-    spec_of,
 )
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
-_NOT_OURS = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
-class BreakerRun:
+class BreakerRun(ModelSide, FromOutside, Exits):
     """What `Breaker.run()` gives. Use it as a context manager: on exit it raises `Interrupted` if
     the run was stopped, or left a write behind whose outcome is unknown.
 
     Args:
-        run_id: unique for each run.
         controller: decides.
         clock: lets a late effect have its time.
         new_call_id: names a call that came without an id.
-        specs: declarations of tools by name; they outweigh `@tool_spec`.
-        default_effect: what a tool does whose effect nobody declared; None makes that an error.
+        toolbox: holds the tools.
         postconditions: what has to be true for the work to be done, by name.
+        prices: what model requests cost, where nobody says it.
     """
 
     def __init__(
         self,
         *,
-        run_id: str,
         controller: Controller,
         clock: Clock,
         new_call_id: Callable[[], str],
-        specs: Mapping[str, ToolSpec] | None = None,
-        default_effect: Effect | None = None,
+        toolbox: Toolbox,
         postconditions: Postconditions | None = None,
+        prices: Prices | None = None,
     ) -> None:
-        self.run_id = run_id
-        #: How the run has ended; None while it goes on.
+        self.run_id = controller.context.run_id
+        self.agent = controller.context.agent
         self.terminal: Terminal | None = None
         self._measures = Measures(postconditions or {})
         self._controller = controller
         self._clock = clock
         self._new_call_id = new_call_id
-        self._declared = specs or {}
-        self._default_effect = default_effect
-        self._tools: dict[str, Callable[..., Any]] = {}
-        self._specs: dict[str, ToolSpec] = {}
-        self._signatures: dict[str, inspect.Signature | None] = {}
+        self._toolbox = toolbox
+        self._prices = prices
 
     def __repr__(self) -> str:
         return f"<BreakerRun {self.run_id} {self.mode}>"
+
+    # -- what can be seen
 
     @property
     def mode(self) -> Mode:
@@ -95,8 +84,15 @@ class BreakerRun:
         return self._controller.mode
 
     @property
+    def shadow(self) -> bool:
+        """Whether the run is only watched: decisions are recorded, and nothing is stopped."""
+        return self._controller.shadow
+
+    @property
     def last_reason(self) -> Reason | None:
-        """Why the run left `open`; None while it is open."""
+        """Why the run left `open`, or would have, if it is only watched. While it is open: why a
+        circuit opened last; None if none was.
+        """
         return self._controller.last_reason
 
     @property
@@ -104,9 +100,35 @@ class BreakerRun:
         """Seconds until the deadline, 0 when it has passed; None without one."""
         return self._controller.time_left
 
+    @property
+    def would_have(self) -> tuple[WouldHave, ...]:
+        """What an enforced run would have done, of one that is only watched: each refusal until the
+        run would have been stopped, and from then on each new kind once, with how often it came
+        again. Empty in a run that is enforced.
+        """
+        return self._controller.would_have()
+
     def budgets(self) -> tuple[BudgetLine, ...]:
         """Every limited budget as it stands."""
         return self._controller.budgets()
+
+    def stats(self) -> RunStats:
+        """The run in numbers, as it stands."""
+        return self._controller.stats()
+
+    def backoff(self, tool: str | None = None) -> float:
+        """Seconds that a patient caller waits before trying a tool again: min(2**n, 60), n being
+        the turns in a row in which it failed; without a tool, the most of any.
+        """
+        return self._controller.backoff(tool)
+
+    def snapshot(self) -> bytes:
+        """What the run carries to another process, to be handed to `Breaker.run(state=...)` there:
+        counters and fingerprints, at most 64 KiB of JSON, no payloads. What waits for an approval
+        has to be put up again there. Raises StateError where the run's ids alone are too long for
+        that.
+        """
+        return encode(self._controller.memory())
 
     # -- tools
 
@@ -132,6 +154,7 @@ class BreakerRun:
 
         Raises:
             UndeclaredToolError: for a tool whose effect nobody declared.
+            TypeError: for a generator, and for a tool without the `key_argument` of its spec.
         """
         table = specs or {}
         if isinstance(tools, Mapping):
@@ -141,25 +164,9 @@ class BreakerRun:
     def _guarded(
         self, name: str | None, tool: Callable[..., Any], table: Mapping[str, ToolSpec]
     ) -> Callable[..., Any]:
-        declared = spec_of(tool)
-        known_as = name or (declared.name if declared else _own_name(tool))
-        spec = table.get(known_as) or self._declared.get(known_as) or declared
-        if spec is None and self._default_effect is not None:
-            spec = ToolSpec(name=known_as, effect=self._default_effect)
-        if spec is None:
-            raise UndeclaredToolError(known_as)
-        if is_generator(tool):
-            raise TypeError(
-                f"the tool {known_as!r} is a generator: it works after it has returned, when "
-                "nothing is watched any more. Guard a function that returns its whole result"
-            )
-        if spec.name != known_as:
-            # Known under another name here, but what it does to the business is the same.
-            spec = msgspec.structs.replace(spec, name=known_as, operation=spec.kind)
-        self._tools[known_as], self._specs[known_as] = tool, spec
-        self._signatures[known_as] = signature_of(tool)
+        spec = self._toolbox.add(name, tool, table)
         self._controller.declare(spec)
-        return wrap(tool, known_as, self)
+        return wrap(tool, spec.name, self)
 
     # -- calls
 
@@ -174,8 +181,8 @@ class BreakerRun:
     ) -> Any:
         """Call a guarded tool by name. An async tool gives an awaitable: use `acall` for those."""
         call, problem = self._call(name, args, arguments, call_id, agent)
-        verdict = self._decide(call, problem)
-        return self._execute(call, args, arguments) if verdict.allowed else verdict.as_result()
+        verdict = drive(self._deciding(call, problem), self._toolbox.read, self._clock)
+        return self._done(call, verdict, args, arguments)
 
     async def acall(
         self,
@@ -188,55 +195,62 @@ class BreakerRun:
     ) -> Any:
         """Call a guarded tool by name, sync or async."""
         call, problem = self._call(name, args, arguments, call_id, agent)
-        verdict = self._controller.propose(call, problem=problem)
-        while isinstance(verdict, Reconcile):
-            await self._clock.asleep(verdict.wait_s)
-            request = self._narrowed(verdict)
-            self._controller.reconciled(request, await self._aread(request))
-            verdict = self._controller.propose(call, problem=problem, asked=True)
-        if not verdict.allowed:
-            return verdict.as_result()
-        result = self._execute(call, args, arguments, as_task=True)
+        verdict = await adrive(self._deciding(call, problem), self._toolbox.aread, self._clock)
+        result = self._done(call, verdict, args, arguments, as_task=True)
         return await result if inspect.isawaitable(result) else result
 
     def decide(self, call: ToolCall) -> Verdict:
         """Decide about a call that you run yourself; `settle` it if it was allowed. A lost write
         is reconciled first where its spec names a sync read.
         """
-        return self._decide(call, "")
+        return drive(self._deciding(call, ""), self._toolbox.read, self._clock)
 
-    def _decide(self, call: ToolCall, problem: str) -> Verdict:
-        verdict = self._controller.propose(call, problem=problem)
-        while isinstance(verdict, Reconcile):
-            self._clock.sleep(verdict.wait_s)
-            request = self._narrowed(verdict)
-            self._controller.reconciled(request, self._read(request))
-            verdict = self._controller.propose(call, problem=problem, asked=True)
-        return verdict
+    async def adecide(self, call: ToolCall) -> Verdict:
+        """The same as a task, where the read may be async too."""
+        return await adrive(self._deciding(call, ""), self._toolbox.aread, self._clock)
+
+    def decide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
+        """Decide about all calls of one message of the model, for loops that see it whole. They
+        share a turn, and are decided in order, those let through being under way: of the same write
+        twice one is let through, and no budget gives more than it has. Returns a verdict for each,
+        in the same order; `settle` those that were allowed.
+
+        Whatever is raised, by a store that fails or by a cancellation, none of them is under way.
+        """
+        return drive(self._deciding_all(calls), self._toolbox.read, self._clock)
+
+    async def adecide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
+        """The same as a task."""
+        return await adrive(self._deciding_all(calls), self._toolbox.aread, self._clock)
 
     def settle(self, call: ToolCall, outcome: Outcome) -> str | None:
         """Say what came back from a call that `decide` allowed. Returns a hint for the model, to
         be given with the result, if there is one. Raises KeyError for any other call.
         """
-        ok = outcome.status is Status.OK
-        advanced = ok and bool(self._measures) and self._measures.advanced()
-        return self._controller.settle(call, outcome, advanced=advanced)
+        return self._settle(call, outcome)
 
-    def before_model(self, estimate_usd: Decimal | None = None) -> Verdict:
-        """Open a turn. Anything but `ALLOW` means: do not send the request.
-
-        Args:
-            estimate_usd: what the request is expected to cost; by default the lowest seen.
+    def withdraw(self, call: ToolCall) -> None:
+        """Say that a call which `decide` allowed is not made after all, and never was begun. It
+        gives back what it held. Raises KeyError for any other call.
         """
-        return self._controller.before_model(estimate_usd)
+        self._controller.withdraw(call)
 
-    def after_model(self, usage: Usage) -> None:
-        """Pay for the request that was opened first and not paid yet."""
-        self._controller.after_model(usage)
+    def idempotency_key(self, call: ToolCall) -> str | None:
+        """The key to send along with a write that `decide` allowed: the same for every attempt at
+        it in this piece of work, so that whoever gets it twice knows; None for what does not write.
+        A guarded tool gets it by its `key_argument`. Raises KeyError for any other call.
+        """
+        return self._controller.key_of(call)
 
-    def model_failed(self) -> None:
-        """Take back what was reserved for a request that failed and cost nothing."""
-        self._controller.model_failed()
+    def _deciding(self, call: ToolCall, problem: str) -> Steps[Verdict]:
+        attempt = attempt_of(self._controller.family)
+        return deciding(
+            self._controller, call, self._toolbox.narrowed, problem=problem, attempt=attempt
+        )
+
+    def _deciding_all(self, calls: Sequence[ToolCall]) -> Steps[list[Verdict]]:
+        attempt = attempt_of(self._controller.family)
+        return deciding_all(self._controller, tuple(calls), self._toolbox.narrowed, attempt)
 
     def _call(
         self,
@@ -246,13 +260,38 @@ class BreakerRun:
         call_id: str | None,
         agent: str | None,
     ) -> tuple[ToolCall, str]:
-        bound, problem = bind(self._signatures.get(name), args, arguments)
-        if name not in self._tools:
-            problem = "it is not one of this run's tools"
+        bound, problem = self._toolbox.bound(name, args, arguments)
         call = ToolCall(
-            call_id=call_id or self._new_call_id(), tool=name, arguments=bound, agent=agent
+            call_id=call_id or self._new_call_id(),
+            tool=name,
+            arguments=bound,
+            agent=agent or self.agent or None,
         )
         return call, problem
+
+    def _done(
+        self,
+        call: ToolCall,
+        verdict: Verdict,
+        args: tuple[Any, ...],
+        arguments: Mapping[str, Any],
+        *,
+        as_task: bool = False,
+    ) -> Any:
+        """What a decided call gives: the tool's result, or the refusal."""
+        if verdict.allowed and call.tool not in self._toolbox:
+            verdict = self._no_tool(call)
+        if not verdict.allowed:
+            return verdict.as_result()
+        if self._toolbox.has_key(call.tool):
+            key = self._controller.key_of(call)
+            args, arguments = self._toolbox.with_key(call.tool, args, arguments, key)
+        return self._execute(call, args, arguments, as_task=as_task)
+
+    def _no_tool(self, call: ToolCall) -> Verdict:
+        """A run that is only watched lets everything through; what is not there cannot run."""
+        self._controller.withdraw(call)
+        return no_tool(call.tool)
 
     def _execute(
         self,
@@ -260,13 +299,13 @@ class BreakerRun:
         args: tuple[Any, ...],
         arguments: Mapping[str, Any],
         *,
-        as_task: bool = False,
+        as_task: bool,
     ) -> Any:
         try:
             with self._controller.launch(call) as verdict:
                 if not verdict.allowed:
                     return verdict.as_result()
-                rest = enter(self._tools[call.tool], args, arguments)
+                rest = enter(self._toolbox.tool(call.tool), args, arguments)
             task = as_task and isinstance(rest, AsyncWork)
             result = rest.arun() if task else rest()
         except BaseException as error:
@@ -277,7 +316,7 @@ class BreakerRun:
         return self._succeed(call, result)
 
     async def _finish(self, call: ToolCall, pending: Awaitable[Any]) -> Any:
-        left = self._controller.time_left
+        left = None if self.shadow else self._controller.time_left
         try:
             result = await (pending if left is None else self._clock.within(left, pending))
         except BaseException as error:
@@ -289,137 +328,77 @@ class BreakerRun:
         return self._succeed(call, result)
 
     def _succeed(self, call: ToolCall, result: Any) -> Any:
-        return with_hint(result, self.settle(call, returned(result, self._specs[call.tool])))
+        outcome = returned(result, self._toolbox.spec(call.tool))
+        return with_hint(result, self._settle(call, outcome))
 
     def _fail(self, call: ToolCall, error: BaseException) -> None:
         """A ledger that fails as well does not hide the tool's own error, least of all a
         cancellation; the write stays in flight, and the end of the run tells of it.
         """
+        cut_off = not isinstance(error, Exception)
         try:
-            self.settle(call, failed(error, self._specs[call.tool]))
+            self._settle(call, failed(error, self._toolbox.spec(call.tool)), cut_off=cut_off)
         except Exception as second:  # noqa: BLE001 - whatever the ledger raises
             error.add_note(f"and its outcome could not be settled: {second!r}")
 
-    # -- reconciling reads
+    def _settle(self, call: ToolCall, outcome: Outcome, *, cut_off: bool = False) -> str | None:
+        ok = outcome.status is Status.OK
+        advanced = ok and bool(self._measures) and self._measures.advanced()
+        return self._controller.settle(call, outcome, advanced=advanced, cut_off=cut_off)
 
-    def _narrowed(self, request: Reconcile) -> Reconcile:
-        """The request with those arguments that the read takes: no other is part of the question,
-        and so no other can be merely repeated by the answer.
+    # -- tasks and sub-agents
+
+    def task(self, task_id: str) -> AbstractContextManager[Attempt]:
+        """One try at a task: `with run.task("A-1"):`. Every call inside belongs to it, in the same
+        thread or async task and whatever of these is started with a copy of the context. In one try
+        more than `max_attempts_per_task` every call is refused (`task_attempts`), and the run goes
+        on with other tasks. Tasks nest: a try too many holds for all that is tried inside it.
+
+        Raises:
+            ValueError: for a task without an id.
         """
-        read = self._reader(request)
-        taken = accepted(signature_of(read), request.arguments) if read is not None else {}
-        return msgspec.structs.replace(request, arguments=taken)
+        return within(self._controller.family, self._controller.attempt(task_id))
 
-    def _read(self, request: Reconcile) -> Outcome:
-        read = self._reader(request)
-        if read is None or is_async(read) or not _asks_it_all(request):
-            return Outcome(status=Status.TRANSIENT, error="no sync read of all that it is about")
-        try:
-            result = read(**request.arguments)
-        except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
-            return Outcome(status=Status.TRANSIENT, error=type(error).__name__)
-        return Outcome(status=Status.OK, result=result)
+    def child(
+        self,
+        agent: str = "",
+        *,
+        specs: Mapping[str, ToolSpec] | None = None,
+        postconditions: Postconditions | None = None,
+    ) -> BreakerRun:
+        """A run for a sub-agent, to be used like this one: `with run.child("billing") as child:`.
 
-    async def _aread(self, request: Reconcile) -> Outcome:
-        read = self._reader(request)
-        if read is None or not _asks_it_all(request):
-            return Outcome(status=Status.TRANSIENT, error="no read of all that it is about")
-        try:
-            result = read(**request.arguments)
-            if inspect.isawaitable(result):
-                result = await result
-        except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
-            return Outcome(status=Status.TRANSIENT, error=type(error).__name__)
-        return Outcome(status=Status.OK, result=result)
-
-    def _reader(self, request: Reconcile) -> Callable[..., Any] | None:
-        return self._tools.get(request.read) if isinstance(request.read, str) else request.read
-
-    # -- the end
-
-    def interrupt(self, message: str) -> None:
-        """Stop the run from outside: nothing is dispatched any more."""
-        self._controller.stop(stop_for(Reason.CANCELLED, message))
-
-    def limit(self, finding: Finding) -> None:
-        """Begin in another mode than `open`, as a resumed run may have to."""
-        self._controller.stop(finding)
-
-    def expire(self) -> None:
-        """Look at the clock. Whoever has a timer calls this at the deadline; without one it is
-        noticed at the next call.
-        """
-        self._controller.expire()
-
-    def needs_input(self, *, field: str, why: str, question: str) -> Terminal:
-        """End the run because something is missing that only the user can say.
+        It shares budgets, writes, denials, approvals and circuits with this one: what either of
+        them has spent, written or was denied holds for both, and when this one stops, so does it.
+        Its turns and its history are its own: whether it gets anywhere is judged by what it does
+        itself, and a hand-off to it is this very call. It has its own tools: guard them with it. In
+        a timeline it shares the numbers of events, and its events carry its id.
 
         Args:
-            field: what is missing.
-            why: what it is needed for.
-            question: one specific question.
+            agent: the sub-agent's name.
+            specs: declarations of its tools by name, besides those of this run.
+            postconditions: what has to be true for its part of the work to be done.
+
+        Raises:
+            ChildRefusedError: there is no slot left of `max_subagents`, or this run is not open.
         """
-        return self._ended(
-            Terminal(state=State.NEEDS_INPUT, detail=why, field=field, question=question)
+        begun = self._controller.child(agent, specs or {}, judged=bool(postconditions))
+        if isinstance(begun, Verdict):
+            raise ChildRefusedError(self.run_id, begun)
+        return BreakerRun(
+            controller=begun,
+            clock=self._clock,
+            new_call_id=self._new_call_id,
+            toolbox=self._toolbox.of_child(specs or {}),
+            postconditions=postconditions,
+            prices=self._prices,
         )
 
-    def reject(self, why: str) -> Terminal:
-        """End the run because the task is not to be done."""
-        return self._ended(Terminal(state=State.REJECTED, detail=why))
 
-    def fail(self, why: str) -> Terminal:
-        """End the run because whatever drives it has failed."""
-        return self._ended(Terminal(state=State.FAILED, detail=why))
-
-    def finish(self) -> Terminal:
-        """End the run. It is `completed` if every postcondition is true, and `failed` if one is
-        not; what the model says is no evidence.
-        """
-        unmet = self._measures.unmet()
-        if unmet:
-            return self._ended(Terminal(state=State.FAILED, detail=f"not true: {', '.join(unmet)}"))
-        return self._ended(Terminal(state=State.COMPLETED))
-
-    def close(self) -> InterruptionRecord | None:
-        """End the run without raising. Returns its record if it did not end well."""
-        record = self._controller.close()
-        if record is None and self.terminal is None:
-            self.finish()
-        elif record is not None:
-            self._become(Terminal(state=State.INTERRUPTED, detail=record.message))
-        return record
-
-    def _ended(self, terminal: Terminal) -> Terminal:
-        self._controller.end()
-        if self.terminal is None or self.terminal.state is State.COMPLETED:
-            self._become(terminal)
-        return self.terminal or terminal
-
-    def _become(self, terminal: Terminal) -> None:
-        if terminal != self.terminal:
-            self.terminal = terminal
-            self._controller.finished(terminal.state, terminal.field or terminal.detail)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        record = self.close()
-        if record is None or isinstance(error, (Interrupted, *_NOT_OURS)):
-            return
-        raise Interrupted(record) from error
-
-
-def _asks_it_all(request: Reconcile) -> bool:
-    """Whether a read takes the whole identity of the write. A wider one shows what others wrote."""
-    identity = request.spec.identity
-    return identity is None or set(identity) <= set(request.arguments)
-
-
-def _own_name(tool: Callable[..., Any]) -> str:
-    return str(getattr(tool, "__name__", type(tool).__name__))
+def no_tool(name: str) -> Verdict:
+    """What a call is told that no tool can answer."""
+    return Verdict(
+        decision=Decision.REFUSE,
+        reason=Reason.INVALID_ARGUMENTS,
+        message=f"There is no tool {name!r} in this run.",
+    )

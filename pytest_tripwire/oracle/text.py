@@ -8,6 +8,8 @@ from decimal import Decimal
 from pytest_tripwire.timeline import (
     AnyEvent,
     BudgetAlert,
+    ChildBegun,
+    CircuitOpened,
     Decided,
     Delivery,
     Dispatch,
@@ -79,3 +81,7 @@ def _line(event: AnyEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one return 
             return f"breaker  run has ended: {event.state}"
         case ModeChange():
             return f"breaker  run is now {event.mode} ({event.reason})"
+        case CircuitOpened():
+            return f"breaker  {event.circuit or 'every tool'} is left alone ({event.reason})"
+        case ChildBegun():
+            return f"breaker  a sub-agent begins ({event.agent or event.child})"

@@ -24,7 +24,13 @@ class WorldEvent(Event, frozen=True, kw_only=True, tag=True):
 
 
 class BreakerEvent(Event, frozen=True, kw_only=True, tag=True):
-    """Written by the breaker alone: for people who read a timeline, never for the oracle."""
+    """Written by the breaker alone: for people who read a timeline, never for the oracle. `run_id`
+    is the run that it happened in. `shadow`: the run is only watched, so this was recorded and
+    stopped nothing.
+    """
+
+    run_id: str = ""
+    shadow: bool = False
 
 
 class Dispatch(WorldEvent, frozen=True, kw_only=True, tag="dispatch"):
@@ -82,14 +88,13 @@ class ModelRequest(WorldEvent, frozen=True, kw_only=True, tag="model_request"):
 
 
 class Decided(BreakerEvent, frozen=True, kw_only=True, tag="decided"):
-    """A verdict about one proposed call. `shadow`: it was recorded, and the call ran all the same."""
+    """A verdict about one proposed call. In a run that is only watched the call ran anyway."""
 
     call_id: str
     tool: str
     decision: Decision
     reason: Reason | None
     mode: Mode
-    shadow: bool = False
 
 
 class Settled(BreakerEvent, frozen=True, kw_only=True, tag="settled"):
@@ -108,10 +113,33 @@ class Reconciled(BreakerEvent, frozen=True, kw_only=True, tag="reconciled"):
 
 
 class ModeChange(BreakerEvent, frozen=True, kw_only=True, tag="mode"):
-    """The run entered another mode. Its record was stored before this was told."""
+    """The run entered another mode than `was`. Its record was stored before this was told.
+    `evidence` names the events that it rests on. In a run that is only watched, the mode is the one
+    that it would have entered.
+    """
 
     reason: Reason
     mode: Mode
+    was: Mode = Mode.OPEN
+    evidence: tuple[int, ...] = ()
+
+
+class CircuitOpened(BreakerEvent, frozen=True, kw_only=True, tag="circuit_opened"):
+    """A tool is left alone for a while, or, without a `circuit`, every tool. `errors` is how many
+    turns in a row had failed.
+    """
+
+    circuit: str
+    reason: Reason
+    errors: int = 0
+    evidence: tuple[int, ...] = ()
+
+
+class ChildBegun(BreakerEvent, frozen=True, kw_only=True, tag="child_begun"):
+    """A sub-agent begins to work for the run, as a run of its own whose id is `child`."""
+
+    child: str
+    agent: str = ""
 
 
 class BudgetAlert(BreakerEvent, frozen=True, kw_only=True, tag="budget_alert"):
@@ -147,6 +175,8 @@ AnyEvent = (
     | Settled
     | Reconciled
     | ModeChange
+    | CircuitOpened
+    | ChildBegun
     | BudgetAlert
     | Nudged
     | Finished

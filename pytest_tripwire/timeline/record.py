@@ -65,6 +65,8 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
         tenant: trusted context of the run, never taken from the model.
         workflow: workflow and version, e.g. `refunds@4`.
         request_id: the piece of work; a run that goes on repeats none of its writes.
+        parent: the run that it worked for, if it was the run of a sub-agent.
+        agent: that sub-agent.
         mode: what the run was left in.
         reason: why it was interrupted.
         message: the same in a sentence.
@@ -94,6 +96,8 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     writes: tuple[WriteEntry, ...]
     safe_actions: tuple[SafeAction, ...]
     request_id: str = ""
+    parent: str = ""
+    agent: str = ""
     last_resource: str = ""
     business_version: str = ""
     versions: tuple[SeenVersion, ...] = ()

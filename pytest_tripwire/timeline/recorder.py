@@ -27,10 +27,14 @@ class Writer(Generic[E]):
 
     def append(self, event: E) -> int:
         """Give `event` its sequence number and time; returns the number."""
+        return self.stamped(event).seq
+
+    def stamped(self, event: E) -> E:
+        """The same; returns the event as it was appended."""
         if not isinstance(event, self._kind):
             kinds = f"{type(event).__name__} is not a {self._kind.__name__}"
             raise TypeError(f"{kinds}: each writer appends its own kind of event only")
-        return self._append(event).seq
+        return cast("E", self._append(event))
 
 
 class Timeline:

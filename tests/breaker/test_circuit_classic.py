@@ -173,6 +173,17 @@ def test_evidence_is_of_the_errors_since_the_last_answer() -> None:
     assert loop.refuse().evidence == (3, 4)
 
 
+def test_evidence_is_of_errors_that_were_counted_and_known() -> None:
+    loop = Loop(CircuitPolicy(errors=2))
+    loop.turn = 1
+    loop.call(FAILED, seq=1)
+    loop.call(FAILED, seq=2)
+    loop.turn = 2
+    loop.call(FAILED)
+
+    assert loop.refuse().evidence == (1,)
+
+
 def test_with_a_clock_a_refusal_says_how_long_to_wait() -> None:
     loop = Loop(CircuitPolicy(errors=1, cooldown_s=0.3))
     loop.now = 0.7
@@ -378,6 +389,15 @@ def test_settling_a_probe_twice_changes_nothing(down: Loop) -> None:
     ]
 
 
+def test_settling_a_probe_twice_does_not_open_what_it_has_closed(down: Loop) -> None:
+    down.arm()
+    probe = down.begin()
+    down.settle(probe, OK)
+
+    assert down.settle(probe, FAILED) == ()
+    assert down.state() is CLOSED
+
+
 def test_one_call_can_be_the_probe_of_its_tool_and_of_the_run(weekend: Loop) -> None:
     for _ in range(3):
         weekend.call(FAILED, call=f"new {next(weekend.numbers)}")
@@ -428,6 +448,14 @@ def test_what_something_else_refused_is_a_call_between(weekend: Loop) -> None:
     weekend.call(OK, call="same")
 
     assert weekend.state("") is CLOSED
+
+
+def test_what_the_circuit_of_a_tool_refused_is_a_proposal_too(weekend: Loop) -> None:
+    for _ in range(3):
+        weekend.call(FAILED)
+    told = [weekend.refuse(call="same").reason for _ in range(3)]
+
+    assert told == [Reason.CIRCUIT_OPEN, Reason.CIRCUIT_OPEN, Reason.IDENTICAL_CALL]
 
 
 def test_identical_siblings_of_one_message_count_each(weekend: Loop) -> None:
@@ -511,6 +539,16 @@ def test_identical_proposals_are_counted_on() -> None:
     loop.call(OK, call="same")
 
     assert carried(loop, policy).refuse(call="same").reason is Reason.IDENTICAL_CALL
+
+
+@pytest.mark.parametrize("policy", [CircuitPolicy(turns=0), CircuitPolicy(identical=2)])
+def test_the_circuit_of_the_run_goes_on_too(policy: CircuitPolicy) -> None:
+    loop = Loop(policy)
+    loop.propose(call="same")
+    loop.propose(call="same")
+    assert loop.state("") is OPEN
+
+    assert carried(loop, policy).state("") is OPEN
 
 
 def test_a_policy_without_such_a_circuit_does_not_take_it_over(weekend: Loop) -> None:

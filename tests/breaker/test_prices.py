@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,6 +75,17 @@ def test_tokens_that_nobody_knows_or_that_cannot_be_have_no_price(kind: str, use
     prices = OWN if kind == "own" else public()
 
     assert price_of(used, "plain" if kind == "own" else "gpt-4o", prices=prices) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["prompt_tokens", "completion_tokens", "cached_tokens", "cache_write_tokens"]
+)
+@pytest.mark.parametrize("bad", [-1, "5", 0.5, True])
+def test_whoever_counts_them_tokens_that_cannot_be_have_no_price(name: str, bad: Any) -> None:
+    said = {"prompt_tokens": 9, "completion_tokens": 9, "cached_tokens": 0, "cache_write_tokens": 0}
+
+    assert OWN.price_of(SimpleNamespace(**said), "plain") is not None
+    assert OWN.price_of(SimpleNamespace(**{**said, name: bad}), "plain") is None
 
 
 def test_a_model_that_is_not_in_the_table_has_no_price() -> None:

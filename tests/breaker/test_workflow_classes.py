@@ -66,11 +66,25 @@ def test_a_share_is_no_percentage(bad: Any) -> None:
         RunBudget(alert_share=bad)
 
 
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        *[(name, value) for name in COUNTS for value in (0, 1, None)],
+        *[("deadline_s", value) for value in (0, 0.5, 60, None)],
+        *[("max_model_cost_usd", value) for value in (0, Decimal(0), Decimal("0.5"), None)],
+        *[("alert_share", value) for value in (0, 0.8, 1)],
+    ],
+)
+def test_what_is_of_its_kind_is_taken(name: str, good: Any) -> None:
+    assert getattr(RunBudget(**{name: good}), name) == good
+
+
 def test_money_is_kept_as_it_was_written() -> None:
     for written in (0.1, "0.1", Decimal("0.1")):
         budget = RunBudget.from_mapping({"max_model_cost_usd": written})
         assert budget.max_model_cost_usd == Decimal("0.1")
         assert budget.limit(Dimension.MODEL_COST) == Decimal("0.1")
+        assert RunBudget(max_model_cost_usd=written) == budget
     assert RunBudget.from_mapping({"max_model_cost_usd": 2}).limit(Dimension.MODEL_COST) == 2
 
 

@@ -28,6 +28,8 @@ from pytest_tripwire.timeline import (
     AnyEvent,
     BudgetAlert,
     BudgetLine,
+    ChildBegun,
+    CircuitOpened,
     Decided,
     Decision,
     Delivery,
@@ -275,6 +277,8 @@ EVERY_KIND: tuple[AnyEvent, ...] = (
     BudgetAlert(seq=14, at=12345, name="max_turns", spent=8.0, limit=10.0),
     Nudged(seq=15, at=12345, call_id="3", reason=Reason.EMPTY_RESULTS),
     Finished(seq=16, at=12345, state="completed"),
+    CircuitOpened(seq=17, at=12345, circuit="pay", reason=Reason.CIRCUIT_OPEN, errors=5),
+    ChildBegun(seq=18, at=12345, child="run-2", agent="billing"),
 )
 
 
@@ -300,6 +304,8 @@ def test_every_kind_of_event_has_its_line() -> None:
         "  14  12345s  breaker  max_turns: 8 of 10 used",
         "  15  12345s  breaker  the result carries a hint (empty_results)",
         "  16  12345s  breaker  run has ended: completed",
+        "  17  12345s  breaker  pay is left alone (circuit_open)",
+        "  18  12345s  breaker  a sub-agent begins (billing)",
     ]
 
 

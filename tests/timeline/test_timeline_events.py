@@ -15,6 +15,8 @@ from pytest_tripwire.timeline import (
     AnyEvent,
     BreakerEvent,
     BudgetAlert,
+    ChildBegun,
+    CircuitOpened,
     Decided,
     Decision,
     Delivery,
@@ -80,7 +82,9 @@ BREAKER: list[BreakerEvent] = [
     Reconciled(tool="pay", status=WriteStatus.CONFIRMED),
     ModeChange(reason=Reason.UNKNOWN_SIDE_EFFECT, mode=Mode.READ_ONLY),
     BudgetAlert(name="max_turns", spent=8.0, limit=10.0),
-    Nudged(call_id="3", reason=Reason.EMPTY_RESULTS),
+    CircuitOpened(circuit="pay", reason=Reason.CIRCUIT_OPEN, errors=5, evidence=(2, 3)),
+    ChildBegun(run_id="run-1", child="run-2", agent="billing"),
+    Nudged(call_id="3", reason=Reason.EMPTY_RESULTS, run_id="run-1", shadow=True),
     Finished(state="needs_input", detail="purchase date"),
 ]
 

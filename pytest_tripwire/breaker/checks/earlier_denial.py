@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from collections import Counter
 
-from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.finding import DenialSeen, Finding, Proposal
-from pytest_tripwire.breaker.fingerprint import identity_of
+from pytest_tripwire.breaker.fingerprint import resource_of
 from pytest_tripwire.timeline import Decision, Effect, Mode, Reason
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def denial_key(proposal: Proposal) -> tuple[str, str]:
     spec, resource = proposal.spec, proposal.intent.resource
     if spec.denial_class is None:
         return spec.kind, resource
-    return spec.denial_class, digest((spec.denial_class, identity_of(proposal.call.arguments, spec)))
+    shared = msgspec.structs.replace(spec, operation=spec.denial_class)
+    return spec.denial_class, resource_of(proposal.call.arguments, shared, "")
 
 
 def _again(

@@ -23,6 +23,8 @@ def progress(run: Core, proposal: Proposal) -> Finding | None:
         return None
     loose = history.free.loosen(proposal.call, proposal.spec)
     part = part_of(proposal.call, proposal.spec) if proposal.spec.effect is Effect.READ else None
+    if part is not None and not history.coverage.holds(part):
+        part = None
     spelled = history.free.spelled(proposal.call, proposal.spec)
     for armed in history.armed:
         if armed.fits(proposal.spec.name, loose, part, spelled):

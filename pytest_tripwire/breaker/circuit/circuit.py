@@ -100,7 +100,6 @@ class Circuit:
         """Close it. Its errors are the owner's to forget."""
         self._state = CircuitState.CLOSED
         self._probe = None
-        self.rejected = 0
 
     def reject(self) -> None:
         """A call was rejected; the one that completes the cooldown arms the probe."""

@@ -53,8 +53,8 @@ class CircuitTrip(msgspec.Struct, frozen=True, kw_only=True):
 
     circuit: str
     reason: Reason
-    errors: int = 0
-    evidence: tuple[int, ...] = ()
+    errors: int
+    evidence: tuple[int, ...]
 
 
 class CircuitTicket(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,8 +81,8 @@ class CircuitMemory(msgspec.Struct, frozen=True, kw_only=True):
     state: CircuitState
     cause: Reason
     errors: int
-    rejected: int = 0
-    open_s: float = 0.0
+    rejected: int
+    open_s: float
 
 
 class CircuitsMemory(msgspec.Struct, frozen=True, kw_only=True):

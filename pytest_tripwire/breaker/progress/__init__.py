@@ -58,6 +58,8 @@ def judge_step(history: History, step: Step, limit: int) -> Trip | None:
     """The rule that stops the run after `step`, else the one that is a step short of it. What
     loose rules wait for is left with `history`.
     """
+    if history.quiet:
+        return None
     trips = [trip for rule in RULES if (trip := rule(history, step, limit)) is not None]
     stopping = next((trip for trip in trips if trip.stops), None)
     if stopping is not None:

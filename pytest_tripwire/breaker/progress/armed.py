@@ -33,7 +33,7 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
     about: bool = False
 
     def fits(self, tool: str, loose: Loose, part: Part | None, spelled: Loose) -> bool:
-        """Whether a proposal is one more of the same."""
+        """Whether a proposal is one more of the same; `part` is None where it reads on."""
         if tool != self.tool:
             return False
         if self.part is not None:

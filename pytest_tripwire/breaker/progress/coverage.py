@@ -15,11 +15,13 @@ import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.fingerprint import as_json, is_minted, is_talk_of
-from pytest_tripwire.breaker.names import is_position, is_span
+from pytest_tripwire.breaker.names import is_end, is_position, is_span
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.timeline import ToolCall, ToolSpec
 
 _THINGS = 256
+#: Two numbers of which the first is never more than the second are taken for from and to.
+_PAIR = 2
 #: Separate ranges of one thing that are kept.
 _RANGES = 64
 
@@ -57,8 +59,18 @@ class Covered:
         Asking for more from the same place on and being shown the same is not.
         """
         shown = (part.start, content) in self._shown
+        known = any(each == content for _, each in self._shown)
         self._shown.append((part.start, content))
-        return self._extends(part) and not shown
+        extends = self._extends(part)
+        if not part.named:
+            return extends or not known  # a guess has to be borne out by what was shown
+        return extends and not shown
+
+    def holds(self, part: Part) -> bool:
+        """Whether a part lies within what was read."""
+        end = part.start + 1 if part.end is None else part.end
+        again = any(start == part.start for start, _ in self._shown)
+        return again or any(low <= part.start and end <= high for low, high in self._ranges)
 
     def _extends(self, part: Part) -> bool:
         end = part.start + 1 if part.end is None else part.end
@@ -96,6 +108,11 @@ class Coverage:
         self._of.put(part.thing, known)
         return known.adds(part, content)
 
+    def holds(self, part: Part) -> bool:
+        """Whether a part lies within what was read already."""
+        known = self._of.get(part.thing)
+        return known is not None and known.holds(part)
+
     def clear(self) -> None:
         """Forget all."""
         self._of.clear()
@@ -106,20 +123,16 @@ def part_of(call: ToolCall, spec: ToolSpec) -> Part | None:
     nothing besides that could be the thing.
     """
     kept, numbers = _split(call.arguments, spec)
-    if not kept:
-        return None
-    start = _start(numbers, spec)
+    start = _start(numbers, spec) if kept else None
     if start is None:
         return None
     name, value = start
-    others = {other: each for other, each in numbers.items() if other != name}
-    spans = [each for other, each in others.items() if is_span(other)]
-    if not spans and len(others) == 1 and name in spec.cursor:
-        spans = list(others.values())  # what else could the one other number say?
+    spans = _spans(name, numbers, spec)
+    others = {each: numbers[each] for each in numbers if each != name and each not in spans}
     return Part(
-        thing=digest((spec.name, kept)),
+        thing=digest((spec.name, kept, others)),
         start=value,
-        end=_end(name, value, numbers, spans),
+        end=_end(value, spans),
         named=name in spec.cursor or is_position(name),
     )
 
@@ -142,16 +155,25 @@ def _split(
 def _start(numbers: Mapping[str, float], spec: ToolSpec) -> tuple[str, float] | None:
     for wanted in (lambda name: name in spec.cursor, is_position):
         for name, value in numbers.items():
-            if wanted(name):
+            if wanted(name) and not is_end(name):
                 return name, value
     loose = [(name, value) for name, value in numbers.items() if not is_span(name)]
-    return loose[0] if loose else None
+    if len(loose) == _PAIR and loose[0][1] <= loose[1][1]:
+        return loose[0]
+    return loose[0] if len(loose) == 1 else None
 
 
-def _end(
-    name: str, start: float, numbers: Mapping[str, float], spans: list[float]
-) -> float | None:
-    for other, value in numbers.items():
-        if other != name and ("end" in other.lower() or other.lower() in {"to", "until"}):
+def _spans(start: str, numbers: Mapping[str, float], spec: ToolSpec) -> dict[str, float]:
+    """The numbers that say how much is wanted, or up to where."""
+    others = {name: value for name, value in numbers.items() if name != start}
+    spans = {name: value for name, value in others.items() if is_span(name) or is_end(name)}
+    if not spans and len(others) == 1 and (start in spec.cursor or not is_position(start)):
+        return others  # what else could the one other number say?
+    return spans
+
+
+def _end(start: float, spans: Mapping[str, float]) -> float | None:
+    for name, value in spans.items():
+        if is_end(name) or not is_span(name):
             return max(value, start)
-    return start + max(spans[0], 0) if spans else None
+    return start + max(next(iter(spans.values())), 0) if spans else None

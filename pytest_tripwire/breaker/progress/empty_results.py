@@ -13,13 +13,13 @@ from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.progress.repeated_intent import others_between
 from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
-from pytest_tripwire.breaker.words import names_another
+from pytest_tripwire.breaker.words import Wording, names_another
 from pytest_tripwire.timeline import Reason
 
 #: Empty turns of one tool in a row.
 LIMIT = 6
 #: The same while one certain thing after another is looked for, such as the names of a list.
-LIST_LIMIT = 12
+LIST_LIMIT = 40
 #: Spellings of one thing.
 SPELLINGS_LIMIT = 4
 
@@ -41,7 +41,8 @@ def empty_results(history: History, step: Step, limit: int) -> Trip | None:
 def empty_streak(history: History, step: Step, _limit: int) -> Armed | None:
     """Counts empty results of one tool of which nothing is declared."""
     spec = step.spec
-    if history.waits or not step.empty or spec.wording or spec.identity is not None:
+    declared = bool(spec.wording) or spec.identity is not None
+    if history.waits or not step.empty or (declared and not spec.cursor):
         return None
     streak = history.empties.of(step.tool)
     trip = Trip(
@@ -72,13 +73,18 @@ def empty_spellings(history: History, step: Step, _limit: int) -> Armed | None:
 
 def _is_list(history: History, step: Step) -> bool:
     """Whether the last calls of the tool are one call with one certain thing after another."""
-    if step.spec.result_progress is not None:
+    if step.spec.result_progress is not None or step.spec.cursor:
         return False
     if history.loose is None or history.loose.words is None:
         return True
     before = [each for each in history.recent if each.tool == step.tool and each is not step]
     known = [history.free.loosen(each.call, each.spec) for each in before[-2:]]
-    return any(
-        each.words is not None and names_another(each.words, history.loose.words)
-        for each in known
-    )
+    return any(each.words is not None and _is_next(each.words, history.loose.words) for each in known)
+
+
+def _is_next(one: Wording, other: Wording) -> bool:
+    """Whether a text asks for the next thing of a list: another name in one sentence, or one word
+    that has nothing to do with the last.
+    """
+    alone = len(one.pieces) == len(other.pieces) == 1 and one.tokens.isdisjoint(other.tokens)
+    return alone or names_another(one, other)

@@ -11,13 +11,14 @@ from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.history import MOST_ERRORS, History
 from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.breaker.progress.waiting import is_poll
 from pytest_tripwire.timeline import Reason, Status
 
 
 def error_streak(history: History, step: Step, _limit: int) -> Trip | None:
     """Counts turns in a row that bring errors only."""
-    if step.ok or step.status is Status.DENIED:
-        return None
+    if step.ok or step.status is Status.DENIED or is_poll(step) or history.siblings:
+        return None  # a sibling that is still under way may succeed
     return Trip(
         reason=Reason.ERROR_STREAK,
         count=history.errors.turns,

@@ -10,7 +10,7 @@ from pytest_tripwire.breaker.loose import FreeText, Loose
 from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.progress.coverage import Coverage, Part, part_of
-from pytest_tripwire.breaker.progress.occurrences import Occurrences
+from pytest_tripwire.breaker.progress.occurrences import FORGIVEN_AFTER, FOUND_AFTER, Occurrences
 from pytest_tripwire.breaker.progress.paraphrases import Paraphrases
 from pytest_tripwire.breaker.progress.step import Step, content_of
 from pytest_tripwire.breaker.progress.streaks import Streak, Streaks
@@ -23,6 +23,8 @@ LOOK_BACK = 64
 #: Things seen that are remembered; what was seen longer ago looks new again.
 _SEEN = 4096
 _ARMED = 8
+#: Calls whose failures are remembered.
+_FAILING = 256
 #: Turns in a row that bring errors only, before the run is stopped.
 MOST_ERRORS = 5
 
@@ -60,13 +62,17 @@ class History:
         self.streak = 0
         self.armed: list[Armed] = []
         self.new = 0
+        #: Calls of the turn of the step taken last that have not come back.
+        self.siblings = 0
         #: Of the step taken last: whether it is a look at what is waited for, its wording, its
         #: part, and whether that part adds anything to what was read of the same version.
         self.waits = False
+        self.quiet = False
         self.loose: Loose | None = None
         self.spelled: Loose | None = None
         self.part: Part | None = None
         self.covered = False
+        self._failing: Bounded[str, set[str]] = Bounded(_FAILING)
         self._seen: Bounded[str, bool] = Bounded(_SEEN)
         self._said: Bounded[str, bool] = Bounded(_SEEN)
 
@@ -88,6 +94,10 @@ class History:
             self.recent.append(step)
             # Postconditions decide what is progress; a cycle is one only if nothing in it is new.
             self.streak = 0 if (new or fruitful) and not step.empty else self.streak + 1
+        # Nothing can have been repeated where a read has brought something for the first time, but
+        # in other words or in part.
+        self.quiet = new and step.ok and step.effect is Effect.READ and not step.empty
+        self.quiet = self.quiet and self.loose is None and self.part is None
         return fruitful
 
     @property
@@ -108,11 +118,12 @@ class History:
 
     def count(self, step: Step) -> int:
         """How often this intent gave this outcome, as far as it still counts."""
-        return self.repeats.count((step.intent, step.outcome), new=self.new)
+        return len(self.evidence(step))
 
     def evidence(self, step: Step) -> tuple[int, ...]:
         """The events at which it did."""
-        return self.repeats.seqs((step.intent, step.outcome), new=self.new)
+        after = FOUND_AFTER if step.ok and not step.empty else FORGIVEN_AFTER
+        return self.repeats.seqs((step.intent, step.outcome), new=self.new, after=after)
 
     def arm(self, armed: Armed) -> None:
         """Let a rule wait for the next call of its kind."""
@@ -178,12 +189,18 @@ class History:
         if step.ok:
             for each in streaks:
                 each.right(step.turn)
-            self.stubborn.drop(step.intent)
+            self._forgive(step.intent)
         elif step.status is not Status.DENIED:
             self.errors.wrong(step.turn, step.seq)
             if step.status is Status.DEFINITE:
                 streaks[1].wrong(step.turn, step.seq)
             self.stubborn.add((step.intent, step.outcome), seq=step.seq, new=0)
+            self._failing.of(step.intent, set).add(step.outcome)
+
+    def _forgive(self, intent: str) -> None:
+        for outcome in self._failing.get(intent) or ():
+            self.stubborn.drop((intent, outcome))
+        self._failing.drop(intent)
 
     def _watch_errors(self, step: Step) -> None:
         if self.errors_seen is None:

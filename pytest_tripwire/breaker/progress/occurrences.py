@@ -14,6 +14,8 @@ from pytest_tripwire.breaker.progress.bounded import Bounded
 
 #: New things after which an earlier occurrence does not count any more.
 FORGIVEN_AFTER = 8
+#: The same for what was found: going back to a list between its items is how a list is worked off.
+FOUND_AFTER = 1
 #: Occurrences of one kind that are kept.
 _MOST = 16
 #: Kinds that are kept.
@@ -30,14 +32,14 @@ class Occurrences:
         """Count one at event `seq`, when `new` things had been new in the run."""
         self._of.of(kind, lambda: deque(maxlen=_MOST)).append((new, seq))
 
-    def count(self, kind: Hashable, *, new: int) -> int:
-        """How many count, now that `new` things have been new."""
-        return len(self.seqs(kind, new=new))
+    def count(self, kind: Hashable, *, new: int, after: int = FORGIVEN_AFTER) -> int:
+        """How many count, now that `new` things have been new, if each is forgiven `after` more."""
+        return len(self.seqs(kind, new=new, after=after))
 
-    def seqs(self, kind: Hashable, *, new: int) -> tuple[int, ...]:
+    def seqs(self, kind: Hashable, *, new: int, after: int = FORGIVEN_AFTER) -> tuple[int, ...]:
         """The events at which those were."""
         known = self._of.get(kind) or ()
-        return tuple(seq for at, seq in known if new - at <= FORGIVEN_AFTER)
+        return tuple(seq for at, seq in known if new - at <= after)
 
     def kinds(self) -> Iterator[tuple[Hashable, tuple[int, ...]]]:
         """All kinds, and for each of their occurrences how much had been new by then."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.breaker.progress.waiting import is_poll
 from pytest_tripwire.timeline import Reason, Status
 
 LIMIT = 5
@@ -17,7 +18,7 @@ LIMIT = 5
 
 def same_error(history: History, step: Step, _limit: int) -> Trip | None:
     """Counts failures of one intent with one error; only its success forgives them."""
-    if step.ok or step.status is Status.DENIED:
+    if step.ok or step.status is Status.DENIED or is_poll(step):
         return None
     kind = (step.intent, step.outcome)
     return Trip(

@@ -20,6 +20,8 @@ EMPTY = "empty"
 _DEEPEST = 8
 #: Texts in which times and durations are left out, in characters.
 _LONGEST = 20_000
+#: Words of a text that says more than the time.
+_FEWEST = 2
 
 _MOMENT = re.compile(
     r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?"
@@ -127,9 +129,11 @@ def fingerprint(outcome: Outcome, spec: ToolSpec, version: str) -> str:
     result: what is at the version already known says nothing new.
     """
     if outcome.status is not Status.OK:
-        said = _scrubbed(outcome.error or "", spec)
+        said = _scrubbed(outcome.error or "", spec, fewest=0)
         return digest((outcome.status.value, said, outcome.rule))
-    return digest((version, None if version else content_of(outcome.result, spec)))
+    if version:
+        return digest((version,))
+    return digest((content_of(outcome.result, spec),))
 
 
 def content_of(result: Any, spec: ToolSpec) -> Any:
@@ -147,11 +151,14 @@ def version_of(result: Any, spec: ToolSpec) -> str:
 
 def _stable(value: Any, spec: ToolSpec, *, depth: int) -> Any:
     if depth and isinstance(value, Mapping):
-        return {
+        kept = {
             key: _stable(part, spec, depth=depth - 1)
             for key, part in value.items()
             if not _passes(key, spec)
         }
+        # What holds nothing else is asked for what passes.
+        whole = depth == _DEEPEST and not kept and _by_name_alone(value, spec)
+        return dict(value) if whole else kept
     if depth and isinstance(value, list | tuple):
         return [_stable(part, spec, depth=depth - 1) for part in value]
     if isinstance(value, str):
@@ -165,6 +172,11 @@ def _passes(name: Any, spec: ToolSpec) -> bool:
     return name in DEFAULT_VOLATILE or name in spec.result_volatile or is_passing(name)
 
 
+def _by_name_alone(value: Mapping[Any, Any], spec: ToolSpec) -> bool:
+    declared = {*DEFAULT_VOLATILE, *spec.result_volatile}
+    return bool(value) and declared.isdisjoint(value)
+
+
 def _stable_text(text: str, spec: ToolSpec, depth: int) -> Any:
     """A text that is JSON is looked into; in any other, moments and durations say nothing."""
     if depth == _DEEPEST and text[:1] in {"{", "["}:
@@ -174,9 +186,10 @@ def _stable_text(text: str, spec: ToolSpec, depth: int) -> Any:
     return _scrubbed(text, spec)
 
 
-def _scrubbed(text: str, spec: ToolSpec) -> str:
+def _scrubbed(text: str, spec: ToolSpec, *, fewest: int = _FEWEST) -> str:
     for pattern in spec.result_volatile_patterns:
         text = re.sub(pattern, "", text)
     if len(text) > _LONGEST or not any(each.isdigit() for each in text):
         return text
-    return _MOMENT.sub("", text)
+    scrubbed = _MOMENT.sub("", text)
+    return scrubbed if len(scrubbed.split()) >= fewest else text

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from pytest_tripwire.breaker.fingerprint import is_talk_of
 from pytest_tripwire.breaker.polls import is_under_way
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.progress.step import Step
@@ -64,7 +65,11 @@ class Waiting:
         last = self._looked.get(asked)
         looks = last.number + 1 if last else 1
         self._looked.put(asked, Look(at=step.at, number=looks, new=new, pauses=self._pauses))
-        if last is None or step.at - last.at < PAUSE_S or looks > MOST_LOOKS:
+        if last is None or looks > MOST_LOOKS:
+            return False
+        if new > last.new and _is_talk(step):
+            return True
+        if step.at - last.at < PAUSE_S:
             return False
         if not step.ok:
             # Trying again after a pause is how a service that is down is dealt with; how often is
@@ -90,6 +95,12 @@ class Waiting:
     def _is_own(self, step: Step) -> bool:
         values = (each for each in step.call.arguments.values() if _is_id(each))
         return any(str(each) in self._started for each in values)
+
+
+def _is_talk(step: Step) -> bool:
+    """Whether all that a call says is what the model says to itself."""
+    names = step.call.arguments
+    return bool(names) and all(is_talk_of(name, step.spec) for name in names)
 
 
 def _says(arguments: Mapping[str, Any], seconds: float) -> bool:
@@ -124,3 +135,8 @@ def _is_id(value: Any) -> bool:
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, str) and 0 < len(value) <= _LONGEST)
+
+
+def is_poll(step: Step) -> bool:
+    """Whether a failure is that of a declared poll, which time bounds and the circuit of its tool."""
+    return step.spec.poll and step.status is Status.TRANSIENT

@@ -1,0 +1,155 @@
+"""Putting a run together: from nothing, from the record of an interruption, or from what it
+carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+
+import msgspec
+
+from pytest_tripwire.breaker import progress_memory
+from pytest_tripwire.breaker.accounts import Accounts
+from pytest_tripwire.breaker.bound_key import with_minted_key
+from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.breaker.circuit import CircuitPolicy, Circuits
+from pytest_tripwire.breaker.core import Core
+from pytest_tripwire.breaker.kin import Kin, KinLedger
+from pytest_tripwire.breaker.memory import RunMemory
+from pytest_tripwire.breaker.port import Clock, Ledger, Policy
+from pytest_tripwire.breaker.records import spent_before, taken_over
+from pytest_tripwire.breaker.remembering import recalled, spent_by_now
+from pytest_tripwire.breaker.repetition import WINDOW, RepeatedError
+from pytest_tripwire.breaker.shadow import Shadow
+from pytest_tripwire.breaker.state import RunContext, RunState
+from pytest_tripwire.breaker.tasks import Tasks
+from pytest_tripwire.breaker.telling import Observer, Post, RunLock, Stamp, Telling, Unkept
+from pytest_tripwire.breaker.windows import KeptWindow
+from pytest_tripwire.timeline import BreakerEvent, InterruptionRecord, ToolSpec, Writer
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is put together from.
+
+    Args:
+        context: who runs what.
+        specs: what is declared about each tool, by name.
+        budget: the limits.
+        policy: who may do what.
+        ledger: where writes and records are kept.
+        clock: seconds.
+        events: where decisions are told; None to keep none of them.
+        new_key: gives a new key for each write.
+        judged: whether the run names postconditions.
+        before: the record that an earlier part of the run has left.
+        memory: what an earlier part of the run has carried.
+        circuit: when tools are taken for down.
+        shadow: whether decisions are recorded and not enforced.
+        observers: who is told of events, outside of the run's lock.
+    """
+
+    context: RunContext
+    specs: Mapping[str, ToolSpec]
+    budget: RunBudget
+    policy: Policy
+    ledger: Ledger
+    clock: Clock
+    new_key: Callable[[], str]
+    events: Writer[BreakerEvent] | None = None
+    judged: bool = False
+    before: InterruptionRecord | None = None
+    memory: RunMemory | None = None
+    circuit: CircuitPolicy | None = None
+    shadow: bool = False
+    observers: Sequence[Observer] = ()
+
+
+def assembled(parts: Parts) -> Core:
+    """The first run of a family."""
+    memory, now, budget = parts.memory, parts.clock.now(), parts.budget
+    post = Post(parts.observers)
+    kin = _kin(RunLock(post.deliver), budget, memory)
+    core = Core(
+        context=parts.context,
+        specs={name: with_minted_key(spec) for name, spec in parts.specs.items()},
+        budget=budget,
+        accounts=Accounts(budget, _spent(parts)),
+        policy=parts.policy,
+        ledger=_ledger(parts),
+        clock=parts.clock,
+        events=_telling(parts, post),
+        new_key=parts.new_key,
+        state=_state(parts),
+        circuits=Circuits(
+            parts.circuit or CircuitPolicy(), memory.circuits if memory else None, now
+        ),
+        kin=kin,
+        rate=_rate(budget, memory, now),
+        shadow=Shadow() if parts.shadow else None,
+    )
+    kin.members.append(core)
+    return core
+
+
+def expect_progress(state: RunState, budget: RunBudget, *, judged: bool, tenant: str) -> None:
+    """Set a new history up by what the run is limited to."""
+    history = state.history
+    history.judged = judged
+    if budget.max_consecutive_errors is not None:
+        history.most_errors = budget.max_consecutive_errors
+    times = budget.max_repeated_errors
+    if times is not None:
+        history.errors_seen = RepeatedError(max(times, WINDOW, 1), max(times, 1))
+    state.admissions.tenant = tenant
+
+
+def _state(parts: Parts) -> RunState:
+    state = RunState()
+    if parts.memory is not None:
+        state = recalled(parts.memory)
+    elif parts.before is not None:
+        state = taken_over(parts.before)
+    expect_progress(state, parts.budget, judged=parts.judged, tenant=parts.context.tenant)
+    if parts.memory is not None:
+        progress_memory.restore(state.history, parts.memory.progress)
+    return state
+
+
+def _kin(lock: RunLock, budget: RunBudget, memory: RunMemory | None) -> Kin:
+    tasks = Tasks(budget.max_attempts_per_task, memory.attempts if memory else None)
+    if memory is None:
+        return Kin(lock, tasks)
+    kin = Kin(lock, tasks, number=memory.round, messages=memory.messages, begun=memory.begun)
+    for resource, was in memory.changed:
+        kin.note_change(resource, was)
+    return kin
+
+
+def _spent(parts: Parts) -> Mapping[str, Decimal | float] | None:
+    if parts.memory is not None:
+        return spent_by_now(parts.memory, parts.ledger)
+    return None if parts.before is None else spent_before(parts.before)
+
+
+def _ledger(parts: Parts) -> Ledger:
+    """The ledger, as a run sees it whose children have written something before."""
+    known: tuple[str, ...] = ()
+    if parts.memory is not None:
+        known = parts.memory.kin
+    elif parts.before is not None:
+        known = tuple(dict.fromkeys(entry.run_id for entry in parts.before.writes))
+    others = [each for each in known if each != parts.context.run_id]
+    if not others:
+        return parts.ledger
+    return KinLedger(parts.ledger, parts.context.run_id, [parts.context.run_id, *others])
+
+
+def _telling(parts: Parts, post: Post) -> Telling:
+    stamp: Stamp = Unkept(parts.clock.now).stamped if parts.events is None else parts.events.stamped
+    return Telling(stamp, post, run_id=parts.context.run_id, shadow=parts.shadow)
+
+
+def _rate(budget: RunBudget, memory: RunMemory | None, now: float) -> KeptWindow | None:
+    limit = budget.max_calls_per_minute
+    return None if limit is None else KeptWindow(limit, memory.calls_ago if memory else (), now)

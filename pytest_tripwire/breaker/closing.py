@@ -1,0 +1,51 @@
+"""The end of a run: nothing more is dispatched, and what is not settled is said to be so."""
+
+from __future__ import annotations
+
+import msgspec
+
+from pytest_tripwire.breaker.children import gone
+from pytest_tripwire.breaker.core import Core
+from pytest_tripwire.breaker.findings import left_unknown
+from pytest_tripwire.breaker.modes import Modes
+from pytest_tripwire.breaker.records import UNSETTLED
+from pytest_tripwire.breaker.writes import Writes
+from pytest_tripwire.timeline import InterruptionRecord, Mode
+
+
+def close(core: Core) -> InterruptionRecord | None:
+    """End a run and those that work for it. Returns its record if it was interrupted, or left a
+    write unsettled. Used under the run's lock.
+    """
+    if core.shadow is None:
+        return _closed(core)
+    try:
+        return _closed(core)
+    except Exception:  # noqa: BLE001 - whatever a ledger raises
+        core.shadow.failed("the end of the run")
+        return None
+
+
+def _closed(core: Core) -> InterruptionRecord | None:
+    for child in list(core.children):
+        close(child)
+    modes = Modes(core)
+    core.state.ended = True
+    Writes(core, modes).lose_those_under_way()
+    for entry in core.ledger.of_run(core.run_id):
+        if core.mode is Mode.OPEN and entry.status in UNSETTLED:
+            modes.leave_open(left_unknown(entry, core.state.evidence[entry.key]))
+    record = _record(core, modes)
+    gone(core)
+    return record
+
+
+def _record(core: Core, modes: Modes) -> InterruptionRecord | None:
+    record = core.ledger.record_of(core.run_id)
+    if core.mode is not Mode.OPEN:
+        if record is None:
+            modes.keep_record()  # the store failed when the run was stopped
+        return core.ledger.record_of(core.run_id)
+    if record is not None and record.ended_as is None:
+        core.ledger.store_record(msgspec.structs.replace(record, ended_as="resumed"))
+    return None
