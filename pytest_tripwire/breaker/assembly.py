@@ -26,7 +26,7 @@ from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.breaker.tasks import Tasks
 from pytest_tripwire.breaker.telling import Observer, Post, RunLock, Stamp, Telling, Unkept
 from pytest_tripwire.breaker.windows import KeptWindow
-from pytest_tripwire.timeline import BreakerEvent, InterruptionRecord, ToolSpec, Writer
+from pytest_tripwire.timeline import BreakerEvent, InterruptionRecord, Mode, ToolSpec, Writer
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +89,16 @@ def assembled(parts: Parts) -> Core:
         shadow=Shadow() if parts.shadow else None,
     )
     kin.members.append(core)
+    _only_watch(core)
     return core
+
+
+def _only_watch(core: Core) -> None:
+    """A run that is only watched is open, whatever stopped it before."""
+    stop, state = core.state.stop, core.state
+    if core.shadow is not None and stop is not None:
+        core.shadow.note(stop)
+        state.mode, state.stop = Mode.OPEN, None
 
 
 def expect_progress(state: RunState, budget: RunBudget, *, judged: bool, tenant: str) -> None:

@@ -268,7 +268,8 @@ class Controller(Visible):
             call: one that was admitted.
             outcome: what came back.
             advanced: whether a postcondition got better.
-            cut_off: whether somebody has cancelled it, which says nothing about its tool.
+            cut_off: whether somebody has cancelled it, which is no word of its tool: no circuit
+                takes it for one. Turns that bring nothing but that bring nothing all the same.
 
         Raises:
             KeyError: the call was not admitted, or was settled before.
@@ -288,9 +289,7 @@ class Controller(Visible):
             core.state.rounds.came_back()
             self._tell_circuits(admitted, outcome, seq, cut_off=cut_off)
             self._tell_ledger(admitted, outcome, seq)
-            hint = None
-            if not cut_off:
-                hint = self._learning.learn(admitted, outcome, seq, advanced=advanced)
+            hint = self._learning.learn(admitted, outcome, seq, advanced=advanced)
             self._modes.keep_record()
             self._alert()
             return None if core.shadow else hint

@@ -22,6 +22,7 @@ def verdict_of(finding: Finding) -> Verdict:
         message=finding.message,
         evidence=finding.evidence,
         answer=finding.answer,
+        retry_after_s=finding.retry_after_s,
     )
 
 

@@ -22,7 +22,10 @@ _NOT_MINTED = frozenset({"client id", "client key", "client ref", "client token"
 
 #: Fields of a result that change by themselves.
 _PASSING = frozenset(
-    {"duration", "elapsed", "took", "latency", "uptime", "pid", "now", "clock", "timestamp", "ts"}
+    {
+        *("duration", "elapsed", "took", "latency", "uptime", "pid", "now", "clock", "timestamp"),
+        *("ts", "trace", "span"),
+    }
 )
 _PASSING_NAMES = frozenset(
     {

@@ -20,7 +20,7 @@ from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.breaker.telling import Observer
 from pytest_tripwire.guard.ending import Postconditions
 from pytest_tripwire.guard.observers import LogTrips, Metrics, checked, metrics_api
-from pytest_tripwire.guard.resume import Authorise, Reload, Resume, take_up
+from pytest_tripwire.guard.resume import Authorise, Reload, Resume, ResumeRefusedError, take_up
 from pytest_tripwire.guard.run import BreakerRun
 from pytest_tripwire.guard.toolbox import Toolbox, approved_first
 from pytest_tripwire.ledger import MemoryLedger
@@ -170,8 +170,15 @@ class Breaker:
             timeline: as for `run`.
 
         Raises:
-            ResumeRefusedError: when it may not go on; nothing has changed then.
+            ResumeRefusedError: when it may not go on; nothing has changed then. A breaker that only
+                watches takes up nothing, as it would hold nothing.
         """
+        if self._shadow:
+            raise ResumeRefusedError(
+                f"run {wanted.run_id} cannot be resumed by a breaker that only watches "
+                "(mode='shadow'): it would hold none of what the run is held by. Resume it with "
+                "one that enforces"
+            )
         record, limit = take_up(self._store, wanted, authorise=authorise, reload=reload)
         context = RunContext(
             run_id=record.run_id,

@@ -145,8 +145,9 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     def guard(self, tools: Any, specs: Mapping[str, ToolSpec] | None = None) -> Any:
         """Callables with the same names, signatures and docstrings that ask before they run.
 
-        A refused call returns `{"refused": true, "reason": ..., "message": ...}`; an exception of
-        the tool's own passes through unchanged.
+        A refused call returns `{"refused": true, "reason": ..., "message": ...}`, with the
+        `call_id` to `approve` where it needs a person's yes; an exception of the tool's own passes
+        through unchanged.
 
         Args:
             tools: callables, or callables by name; the result has the same shape.
@@ -282,7 +283,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         if verdict.allowed and call.tool not in self._toolbox:
             verdict = self._no_tool(call)
         if not verdict.allowed:
-            return verdict.as_result()
+            return told(verdict, call)
         if self._toolbox.has_key(call.tool):
             key = self._controller.key_of(call)
             args, arguments = self._toolbox.with_key(call.tool, args, arguments, key)
@@ -393,6 +394,14 @@ class BreakerRun(ModelSide, FromOutside, Exits):
             postconditions=postconditions,
             prices=self._prices,
         )
+
+
+def told(verdict: Verdict, call: ToolCall) -> dict[str, Any]:
+    """What a refused call gives; one that waits for a yes says by which id it is given."""
+    result = verdict.as_result()
+    if verdict.decision is Decision.REQUIRE_APPROVAL:
+        result["call_id"] = call.call_id
+    return result
 
 
 def no_tool(name: str) -> Verdict:

@@ -87,6 +87,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         message: what to tell the model; says what to do instead.
         evidence: sequence numbers of the events that this rests on.
         answer: for a write that is already done, what a read of it returned.
+        retry_after_s: seconds after which it makes sense to ask again; 0 if nobody knows.
     """
 
     decision: Decision
@@ -94,6 +95,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     evidence: tuple[int, ...] = ()
     answer: Any = None
+    retry_after_s: float = 0.0
 
     @property
     def allowed(self) -> bool:

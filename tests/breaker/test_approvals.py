@@ -160,7 +160,7 @@ def test_a_guarded_call_says_that_a_person_has_to_say_yes() -> None:
 
     told = tools["pay"]("A")
     assert "needs a person's approval" in told["message"]
-    run.approve("call-1")
+    run.approve(told["call_id"])
     assert tools["pay"]("A") == "paid"
     assert paid == ["A"]
 

@@ -270,15 +270,36 @@ def test_a_cancelled_call_says_nothing_about_its_tool() -> None:
             await task
 
     async def work() -> None:
-        for order in "ABCDEFG":
+        for order in "ABCD":
             await cancelled(order)
 
     asyncio.run(work())
 
     assert service.run.backoff("look") == 1
     assert service.run.mode is Mode.OPEN
-    assert service.run.stats().calls == 7
+    assert service.run.stats().calls == 4
     assert service.run.close() is None
+
+
+def test_a_tool_that_hangs_and_is_cancelled_again_and_again_gets_nobody_anywhere() -> None:
+    service = Service()
+
+    async def hangs(order: str) -> None:
+        del order
+        await asyncio.sleep(60)
+
+    service.run.guard({"look": hangs})
+
+    async def work() -> None:
+        for number in range(5):
+            assert service.run.mode is Mode.OPEN
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0):
+                    await service.run.acall("look", {"order": f"{number}"})
+
+    asyncio.run(work())
+
+    assert service.run.last_reason is Reason.ERROR_STREAK
 
 
 def test_a_cancelled_probe_leaves_the_probe_to_the_next_call() -> None:

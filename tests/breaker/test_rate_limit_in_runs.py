@@ -76,6 +76,7 @@ def test_the_refusal_says_when_to_try_again() -> None:
     verdict = service.run.decide(ToolCall(call_id="x", tool="look", arguments={"order": "A"}))
 
     assert "try again in 47.5 s" in verdict.message
+    assert verdict.retry_after_s == 47.5
 
 
 def test_a_refused_call_takes_no_place_in_the_minute() -> None:

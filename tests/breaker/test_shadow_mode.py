@@ -22,6 +22,8 @@ from pytest_tripwire.breaker import (
     Mode,
     Outcome,
     Reason,
+    Resume,
+    ResumeRefusedError,
     RunBudget,
     Status,
     ToolCall,
@@ -564,6 +566,32 @@ def test_what_would_have_stopped_one_run_stops_no_other(shop: Shop) -> None:
     assert enforced.call("look", {"order": "A"}) == {"order": "A"}
     assert enforced.call("pay", {"order": "A"}) == {"payment_id": "P-1"}
     assert enforced.close() is None
+
+
+def test_a_breaker_that_only_watches_takes_no_interrupted_run_up(shop: Shop) -> None:
+    enforced = shop.begun("enforce")
+    enforced.interrupt("enough")
+    record = enforced.close()
+    wanted = Resume(run_id=record.run_id, token_version=1, operator="ada")
+
+    with pytest.raises(ResumeRefusedError, match="only watches"):
+        Breaker(mode="shadow", **shop.options).resume(
+            wanted, authorise=lambda *_: True, reload=lambda _: None
+        )
+    assert shop.store.record_of(record.run_id) == record
+
+
+def test_a_run_that_was_stopped_is_open_where_it_is_only_watched(shop: Shop) -> None:
+    enforced = shop.begun("enforce")
+    enforced.interrupt("enough")
+    state = enforced.snapshot()
+    watching = Breaker(mode="shadow", specs=SPECS)  # over another store, which knows of nothing
+    run = watching.run(state=state)
+    run.guard({"look": shop.till.look})
+
+    assert run.call("look", {"order": "A"}) == {"order": "A"}
+    assert (run.mode, run.last_reason) == (Mode.OPEN, Reason.CANCELLED)
+    assert run.close() is None
 
 
 class StoreError(Exception):

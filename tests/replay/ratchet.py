@@ -1,4 +1,4 @@
-"""The field corpus as a ratchet: which cases are known to go wrong, so that no other one does.
+"""The recorded runs as a ratchet: which are known to go wrong, so that no other one does.
 
 `python tests/replay/ratchet.py` writes the list anew, from the repository's root. It only gets
 shorter: a case that was right and is wrong now has to be put right, or its id is written by hand
@@ -23,12 +23,16 @@ from pytest_tripwire.replay.trace import Trace
 DATA = Path(__file__).parents[1] / "data"
 CORPUS = DATA / "corpus"
 RATCHET = DATA / "corpus-ratchet.toml"
+#: Runs re-created later, from other reports, by people who had not seen the rules.
+FURTHER = DATA / "further-runs.jsonl"
+FURTHER_RATCHET = DATA / "further-ratchet.toml"
+SETS = {"corpus": (CORPUS, RATCHET), "further": (FURTHER, FURTHER_RATCHET)}
 
 #: Table of the list, and whether the cases are replayed with their hints.
 WAYS = {"with_hints": True, "without_hints": False}
 
 _HEAD = """\
-# Cases of the field corpus that are known to go another way than is expected. Written by
+# Recorded runs that are known to go another way than is expected. Written by
 # `python tests/replay/ratchet.py`; see there.
 """
 
@@ -85,21 +89,25 @@ def as_toml(lists: dict[str, Iterable[str]]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the list; with `--allow`, also where it gets longer. Returns the exit status."""
-    cases = traces()
+    """Write the lists; with `--allow`, also where they get longer. Returns the exit status."""
+    return max(_write(*each, allow="--allow" in arguments) for each in SETS.values())
+
+
+def _write(data: Path, ratchet: Path, *, allow: bool) -> int:
+    cases = traces(data)
     now = {way: wrong(cases, hints=hints, replay=replay_trace) for way, hints in WAYS.items()}
-    before = known() if RATCHET.exists() else None
+    before = known(ratchet) if ratchet.exists() else None
     for way, found in now.items():
         worse = (
             {} if before is None else {c: how for c, how in found.items() if c not in before[way]}
         )
         for case, how in worse.items():
             _say(f"{way}: {case} goes wrong now: {how}")
-        if worse and "--allow" not in arguments:
+        if worse and not allow:
             _say("nothing is written; put these right, or pass --allow and say why")
             return 1
-    RATCHET.write_text(as_toml({way: list(found) for way, found in now.items()}), "utf-8")
-    _say(f"{RATCHET.name}: " + ", ".join(f"{len(found)} {way}" for way, found in now.items()))
+    ratchet.write_text(as_toml({way: list(found) for way, found in now.items()}), "utf-8")
+    _say(f"{ratchet.name}: " + ", ".join(f"{len(found)} {way}" for way, found in now.items()))
     return 0
 
 

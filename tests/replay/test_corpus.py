@@ -37,19 +37,23 @@ def test_every_case_can_be_read_and_says_what_is_expected(cases: list[Trace], ra
     assert {case.kind for case in cases} == {"hostile", "legit"}
 
 
+@pytest.mark.parametrize("name", ["corpus", "further"])
 @pytest.mark.parametrize("way", WAYS)
-def test_every_case_goes_as_is_expected(way: str, cases: list[Trace], ratchet: Any) -> None:
-    now = ratchet.wrong(cases, hints=ratchet.WAYS[way], replay=replay_trace)
+def test_every_case_goes_as_is_expected(way: str, name: str, ratchet: Any) -> None:
+    data, listed = ratchet.SETS[name]
+    now = ratchet.wrong(ratchet.traces(data), hints=ratchet.WAYS[way], replay=replay_trace)
 
-    changed = ratchet.difference(ratchet.known()[way], now)
+    changed = ratchet.difference(ratchet.known(listed)[way], now)
 
     assert not changed, "\n".join(changed)
 
 
-def test_the_ratchet_names_cases_that_there_are(cases: list[Trace], ratchet: Any) -> None:
-    listed = frozenset().union(*ratchet.known().values())
+@pytest.mark.parametrize("name", ["corpus", "further"])
+def test_the_ratchet_names_cases_that_there_are(name: str, ratchet: Any) -> None:
+    data, listed = ratchet.SETS[name]
+    named = frozenset().union(*ratchet.known(listed).values())
 
-    assert listed <= {case.id for case in cases}
+    assert named <= {case.id for case in ratchet.traces(data)}
 
 
 @pytest.mark.parametrize("shape", ["lines", "array", "pretty files"])

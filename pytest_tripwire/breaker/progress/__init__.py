@@ -54,11 +54,16 @@ LOOSE_RULES: tuple[LooseRule, ...] = (
 )
 
 
+def is_quiet(history: History) -> bool:
+    """Whether no rule can have anything to say, so that none needs to be asked."""
+    return history.quiet
+
+
 def judge_step(history: History, step: Step, limit: int) -> Trip | None:
     """The rule that stops the run after `step`, else the one that is a step short of it. What
     loose rules wait for is left with `history`.
     """
-    if history.quiet:
+    if is_quiet(history):
         return None
     trips = [trip for rule in RULES if (trip := rule(history, step, limit)) is not None]
     stopping = next((trip for trip in trips if trip.stops), None)

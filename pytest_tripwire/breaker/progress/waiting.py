@@ -24,6 +24,8 @@ PAUSE_S = 1.0
 #: Looks that are granted to what is not declared, as long as the run has no deadline.
 MOST_LOOKS = 100
 
+#: A number that stands alone, with or without a unit; the digits of an id do not.
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)(?:ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?")
 #: Units in which a pause may be said: seconds, milliseconds, minutes, hours.
 _UNITS_S = (1.0, 0.001, 60.0, 3600.0)
 #: Share by which a pause may miss what was said.
@@ -117,7 +119,8 @@ def _numbers(value: Any) -> list[float]:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [float(value)]
     if isinstance(value, str) and len(value) <= _LONGEST:
-        return [float(each) for each in re.findall(r"\d+(?:\.\d+)?", value)]
+        found = (_SPAN.fullmatch(each) for each in value.split())
+        return [float(each.group(1)) for each in found if each]
     return []
 
 
