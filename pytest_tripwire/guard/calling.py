@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from pytest_tripwire.breaker.failures import proves_nothing_happened
+import msgspec
+
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec
 from pytest_tripwire.timeline.spec import Failure
 
@@ -44,6 +46,39 @@ def bind(
             # A positional-only argument and one of `rest` may share a name.
             named |= rest if named.keys().isdisjoint(rest) else {parameter.name: rest}
     return named, ""
+
+
+class Plain(msgspec.Struct, frozen=True, kw_only=True):
+    """A signature without anything special, so that keywords can be bound without its help.
+
+    Args:
+        names: all parameters.
+        required: those without a default.
+        defaults: the others, and what they are by default.
+    """
+
+    names: frozenset[str]
+    required: frozenset[str]
+    defaults: Mapping[str, Any]
+
+    def bind(self, kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The arguments by name; None where the signature itself has to say what is wrong."""
+        given = kwargs.keys()
+        if type(kwargs) is not dict or not (self.required <= given <= self.names):
+            return None
+        return {**self.defaults, **kwargs}
+
+
+def plain_of(signature: inspect.Signature | None) -> Plain | None:
+    """`signature` as a plain one, if it is."""
+    parameters = signature.parameters.values() if signature is not None else ()
+    kinds = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    if signature is None or any(each.kind not in kinds for each in parameters):
+        return None
+    empty = inspect.Parameter.empty
+    defaults = {each.name: each.default for each in parameters if each.default is not empty}
+    names = frozenset(each.name for each in parameters)
+    return Plain(names=names, required=names - defaults.keys(), defaults=defaults)
 
 
 def signature_of(tool: Callable[..., Any]) -> inspect.Signature | None:

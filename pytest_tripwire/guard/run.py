@@ -14,7 +14,7 @@ from pytest_tripwire.breaker.prices import Prices
 from pytest_tripwire.breaker.shadow import WouldHave
 from pytest_tripwire.breaker.tally import RunStats
 from pytest_tripwire.breaker.tasks import Attempt
-from pytest_tripwire.guard.calling import AsyncWork, enter, failed, returned
+from pytest_tripwire.guard.calling import AsyncWork, failed, returned
 from pytest_tripwire.guard.ending import Measures, Postconditions, Terminal
 from pytest_tripwire.guard.errors import ChildRefusedError
 from pytest_tripwire.guard.exits import Exits
@@ -306,7 +306,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
             with self._controller.launch(call) as verdict:
                 if not verdict.allowed:
                     return verdict.as_result()
-                rest = enter(self._toolbox.tool(call.tool), args, arguments)
+                rest = self._toolbox.enter(call.tool, args, arguments)
             task = as_task and isinstance(rest, AsyncWork)
             result = rest.arun() if task else rest()
         except BaseException as error:

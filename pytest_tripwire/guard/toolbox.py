@@ -4,6 +4,7 @@ breaker itself.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +12,17 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.reconcile import Reconcile
-from pytest_tripwire.guard.calling import accepted, bind, is_async, is_generator, signature_of
+from pytest_tripwire.guard.calling import (
+    Plain,
+    accepted,
+    bind,
+    enter,
+    is_async,
+    is_generator,
+    plain_of,
+    signature_of,
+    staged_start,
+)
 from pytest_tripwire.guard.errors import UndeclaredToolError
 from pytest_tripwire.guard.keys import keyed, takes_key
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec, spec_of
@@ -42,6 +53,8 @@ class Toolbox:
         self._tools: dict[str, Callable[..., Any]] = {}
         self._specs: dict[str, ToolSpec] = {}
         self._signatures: dict[str, inspect.Signature | None] = {}
+        self._plain: dict[str, Plain | None] = {}
+        self._unstaged: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
         return name in self._tools
@@ -75,7 +88,17 @@ class Toolbox:
             )
         self._tools[spec.name], self._specs[spec.name] = tool, spec
         self._signatures[spec.name] = signature
+        self._plain[spec.name] = None if self._key_of(spec.name) else plain_of(signature)
+        if staged_start(tool) is None:
+            self._unstaged.add(spec.name)
         return spec
+
+    def enter(self, name: str, args: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
+        """Enter a tool, as far as that is done under the run's lock; the result does the rest."""
+        tool = self._tools[name]
+        if name in self._unstaged:
+            return functools.partial(tool, *args, **arguments)
+        return enter(tool, args, arguments)
 
     def tool(self, name: str) -> Callable[..., Any]:
         """A tool by name."""
@@ -91,6 +114,11 @@ class Toolbox:
         """The arguments of a call by name, and what is wrong with them (empty if nothing). What a
         model puts where the breaker's own key goes is left out.
         """
+        plain = self._plain.get(name)
+        if plain is not None and not args:
+            named = plain.bind(arguments)
+            if named is not None:
+                return named, ""
         signature, key = self._signatures.get(name), self._key_of(name)
         if name not in self._tools:
             return bind(signature, args, arguments)[0], "it is not one of this run's tools"

@@ -754,8 +754,9 @@ def test_no_family_gets_past_its_limits_or_its_stop(
         if closed_before:
             assert len(shop.till.paid) + len(shop.till.looked) == dispatched
         if shop.run.mode is Mode.STOPPED:
-            live = [each for each in family if each.terminal is None]
-            assert all(each.mode is Mode.STOPPED for each in live)
+            # Those that had ended by then are not stopped, and dispatch nothing either.
+            look = ToolCall(call_id="look", tool="look", arguments={"order": "A"})
+            assert not any(each.decide(look).allowed for each in family)
         assert all(0 <= line.remaining <= line.limit for line in shop.run.budgets())
         assert len(family) <= 4
 

@@ -25,6 +25,7 @@ from pytest_tripwire.breaker import (
     ToolCall,
     ToolSpec,
     Usage,
+    progress,
 )
 from pytest_tripwire.ledger import MemoryLedger
 from pytest_tripwire.timeline import WriteStatus
@@ -127,6 +128,14 @@ def test_slots_are_given_to_the_last_and_no_further() -> None:
     assert crowd.left() == {"max_side_effects": 0, "max_tool_calls": 93}
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No rule about progress has a say, however many fail one after the other."""
+    monkeypatch.setattr(progress, "RULES", ())
+    monkeypatch.setattr(progress, "LOOSE_RULES", ())
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("status", [Status.DEFINITE, Status.DENIED])
 def test_slots_of_what_did_not_happen_come_back_to_the_last(status: Status) -> None:
     crowd = Crowd(max_side_effects=MANY)

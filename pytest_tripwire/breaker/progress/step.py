@@ -133,7 +133,10 @@ def fingerprint(outcome: Outcome, spec: ToolSpec, version: str) -> str:
         return digest((outcome.status.value, said, outcome.rule))
     if version:
         return digest((version,))
-    return digest((content_of(outcome.result, spec),))
+    content = content_of(outcome.result, spec)
+    # A mapping takes the short road by itself; everything else stands beside a mark, so that a text
+    # is no version.
+    return digest(content if type(content) is dict else (None, content))
 
 
 def content_of(result: Any, spec: ToolSpec) -> Any:
