@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from pytest_tripwire.breaker.failures import proves_nothing_happened
 import msgspec
 
+from pytest_tripwire.breaker.failures import proves_nothing_happened
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec
 from pytest_tripwire.timeline.spec import Failure
 
@@ -63,8 +63,9 @@ class Plain(msgspec.Struct, frozen=True, kw_only=True):
 
     def bind(self, kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The arguments by name; None where the signature itself has to say what is wrong."""
-        given = kwargs.keys()
-        if type(kwargs) is not dict or not (self.required <= given <= self.names):
+        if type(kwargs) is not dict:  # whatever an adapter got from a model
+            return None
+        if not self.required <= kwargs.keys() <= self.names:
             return None
         return {**self.defaults, **kwargs}
 

@@ -89,6 +89,7 @@ class Toolbox:
         self._tools[spec.name], self._specs[spec.name] = tool, spec
         self._signatures[spec.name] = signature
         self._plain[spec.name] = None if self._key_of(spec.name) else plain_of(signature)
+        self._unstaged.discard(spec.name)
         if staged_start(tool) is None:
             self._unstaged.add(spec.name)
         return spec

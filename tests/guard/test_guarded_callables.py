@@ -421,3 +421,23 @@ def test_a_stop_between_decision_and_start_takes_the_admission_back() -> None:
         "max_side_effects": 0,
     }
     assert run.mode is Mode.STOPPED
+
+
+def test_a_tool_that_is_guarded_anew_as_a_staged_one_is_entered_as_one() -> None:
+    entered: list[str] = []
+
+    class Staged:
+        def start(self, order: str) -> Any:
+            entered.append(order)
+            return lambda: f"staged {order}"
+
+        def __call__(self, order: str) -> str:
+            raise AssertionError(order)
+
+    run = Breaker(default_effect="read").run()
+    run.guard({"look": lambda order: f"plain {order}"})
+    assert run.call("look", {"order": "A"}) == "plain A"
+    run.guard({"look": Staged()})
+
+    assert run.call("look", {"order": "B"}) == "staged B"
+    assert entered == ["B"]
