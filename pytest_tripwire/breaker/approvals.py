@@ -151,4 +151,3 @@ def _standing(parked: Parked, now: float) -> Standing:
         return Standing.CHANGED
     expired = parked.expires_at is not None and now >= parked.expires_at
     return Standing.EXPIRED if expired else Standing.GRANTED
-

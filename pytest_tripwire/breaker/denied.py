@@ -95,11 +95,7 @@ class Denied:
         kind = [each for each in self._refused if each.kind == proposal.spec.kind]
         if not kind:
             return ()
-        reworded = [
-            each
-            for each in kind
-            if not each.declared and each.loose.restates(loose)
-        ]
+        reworded = [each for each in kind if not each.declared and each.loose.restates(loose)]
         if reworded:
             return tuple(each.seq for each in reworded)
         return self._by_target(kind, proposal) or self._by_tool(kind)

@@ -13,7 +13,8 @@ _COUNTS = ("count", "total", "size", "length", "num", "hits", "matches")
 _NOTHING = re.compile(
     r"(none|null|nil|nothing|empty|n/a|-|0)"
     r"|(sorry, ?)?(no|zero|0)( \w+){0,4} (found|available|exists?|matched|returned|yet)"
-    r"|(no|zero|0) (\w+ )?(results?|match(es)?|hits?|entries|records?|rows?|items?|documents?|files?)"
+    r"|(no|zero|0) (\w+ )?(results?|match(es)?|hits?|entries|records?|rows?|items?|files?)"
+    r"|(no|zero|0) (\w+ )?documents?"
     r"|(nothing|none)( \w+){0,2} (found|matched|available)|not found"
 )
 _MARKUP = re.compile(r"<[^<>]*>")

@@ -1,8 +1,9 @@
 """What the text of an error tells: which error it is, and whether it proves that nothing happened.
 
 Only a refusal before the work began is a proof: arguments that were not accepted, a thing that is
-not there, a permission that is missing, a rate limit; or a command that ran to its end and says that it failed. One word of a broken connection or of lost
-time in the same text takes the proof away, and so does a tool that reads after it wrote.
+not there, a permission that is missing, a rate limit; or a command that ran to its end and says so.
+One word of a broken connection or of lost time in the same text takes the proof away, and so does
+a tool that reads after it wrote.
 """
 
 from __future__ import annotations
@@ -18,9 +19,15 @@ _PASSING = (
     (re.compile(r"\b\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d)?(\.\d+)?(z|[+-]\d\d:?\d\d)?"), "<time>"),
     (re.compile(r"\b\d{1,2}:\d\d(:\d\d)?(\.\d+)?\b"), "<time>"),
     (re.compile(r"\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b"), "<id>"),
-    (re.compile(r"\b\d+(\.\d+)?\s?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b"), "<span>"),
+    (
+        re.compile(r"\b\d+(\.\d+)?\s?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b"),
+        "<span>",
+    ),
     (re.compile(r"\b(attempt|try|retry)\s?#?\d+(\s?(of|/)\s?\d+)?"), r"\1"),
-    (re.compile(r"\b(request|req|trace|span|correlation)[-_ ]?(id)?\s?[:=#]?\s?[\w-]*\d[\w-]*"), r"\1"),
+    (
+        re.compile(r"\b(request|req|trace|span|correlation)[-_ ]?(id)?\s?[:=#]?\s?[\w-]*\d[\w-]*"),
+        r"\1",
+    ),
     (re.compile(r"\d{6,}"), "<number>"),
 )
 
@@ -28,7 +35,8 @@ _DOUBT = re.compile(
     r"time[ds]?[ -]?out|deadline|\babort(ed|ing)?\b|\bcancel(l?ed|ling)?\b|\bconnection\b|\breset\b"
     r"|hang ?up|hung up|\beof\b"
     r"|broken pipe|network|fetch failed|unreachable|unavailable|gateway|internal (server )?error"
-    r"|\b50\d\b|interrupted|lost|no response|partial|(?<!retry )(?<!again )\bafter\b|crash|killed|mid-"
+    r"|\b50\d\b|interrupted|lost|no response|partial|(?<!retry )(?<!again )\bafter\b|crash"
+    r"|killed|mid-"
 )
 _PROOF = re.compile(
     r"not (be )?(accepted|executed|applied|performed|processed|sent|started|allowed|permitted)"
@@ -44,7 +52,8 @@ _PROOF = re.compile(
     r"|precondition|expected .{1,40}(but|got)|^(error: )?no (\w+ ){1,4}['\"`(<]"
     r"|(can(no|')t|could(n't| not)|unable to|failed to) (find|locate|resolve|parse|validate)"
     r"|already (exists|closed|finished|completed|done|in use|taken|terminated|stopped)"
-    r"|(is|are|was)(n't| not) (a|an|running|active|open|live|available|enabled|configured|installed)\b"
+    r"|(is|are|was)(n't| not) (a|an|running|active|open|live|available|enabled|configured)\b"
+    r"|(is|are|was)(n't| not) installed\b"
     r"|exit(ed)?( with)?( code| status)[ :=]*[1-9]|non-?zero exit"
     r"|too (long|large|many|short|small)|out of range|exceeds|insufficient|ambiguous|read.?only"
 )

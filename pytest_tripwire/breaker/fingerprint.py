@@ -67,9 +67,7 @@ def _resource(tenant: str, kind: str, named: Any) -> str:
     return digest((tenant, kind, *named), whole_numbers=True)
 
 
-def _handoff(
-    spec: ToolSpec, resource: str, meant: dict[str, Any], said: dict[str, Any]
-) -> Intent:
+def _handoff(spec: ToolSpec, resource: str, meant: dict[str, Any], said: dict[str, Any]) -> Intent:
     carried = _without(meant, spec.identity or ())
     if spec.required_fields:
         carried = {name: carried[name] for name in spec.required_fields if name in carried}

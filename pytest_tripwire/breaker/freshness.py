@@ -25,8 +25,8 @@ class Freshness:
         self._superseded: Bounded[str, str] = Bounded(_MOST)
 
     def changed(self, resource: str, *, was: str = "") -> None:
-        """Somebody else has changed `resource`, which was at version `was`. It concerns the run only
-        if it has looked at it.
+        """Somebody else has changed `resource`, which was at version `was`. It concerns the run
+        only if it has looked at it.
         """
         if resource and any(resource in mentioned(each) for each in self._looks):
             self._changed.put(resource, resource)

@@ -20,7 +20,15 @@ from pytest_tripwire.breaker.fingerprint import (
     kept_arguments,
 )
 from pytest_tripwire.breaker.names import is_plea, is_present, is_wording
-from pytest_tripwire.breaker.words import Wording, is_random, is_reference, is_reworded, is_wordy, restates, wording
+from pytest_tripwire.breaker.words import (
+    Wording,
+    is_random,
+    is_reference,
+    is_reworded,
+    is_wordy,
+    restates,
+    wording,
+)
 from pytest_tripwire.timeline import ToolCall, ToolSpec
 
 #: Tools, and arguments of them, whose free text is remembered.

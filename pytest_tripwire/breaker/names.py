@@ -69,9 +69,7 @@ _POSITIONS = frozenset(
     {"offset", "start", "skip", "line", "position", "begin", "page", "cursor", "from", "index"}
 )
 _ENDS = frozenset({"end", "to", "until", "stop", "last"})
-_SPANS = frozenset(
-    {"limit", "length", "count", "size", "lines", "max", "num", "depth", "top"}
-)
+_SPANS = frozenset({"limit", "length", "count", "size", "lines", "max", "num", "depth", "top"})
 
 
 @functools.lru_cache(maxsize=4096)

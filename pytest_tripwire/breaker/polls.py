@@ -17,7 +17,9 @@ _UNDER_WAY = re.compile(
 #: A state that is one word for something going on, whatever it is: `preparing`, `installing 3/7`.
 _DOING = re.compile(r"(?!nothing|missing|warning|existing|outstanding|during)[a-z]{3,}ing\b[^a-z]*")
 _OVER = re.compile(r"\b(failed|failure|error|done|finished|completed?|succeeded|not found)\b")
-_STATES = frozenset({"status", "state", "phase", "progress", "stage", "message", "output", "result"})
+_STATES = frozenset(
+    {"status", "state", "phase", "progress", "stage", "message", "output", "result"}
+)
 #: A text that is longer than this is a result, whatever word it holds.
 _LONGEST = 200
 

@@ -94,9 +94,7 @@ class OwnWrites:
     def concerning(self, loose: Loose) -> tuple[OwnWrite, ...]:
         """Writes that may act on what a proposal acts on, with nothing declared."""
         return tuple(
-            each
-            for each in self._writes
-            if not each.declared and each.loose.concerns(loose)
+            each for each in self._writes if not each.declared and each.loose.concerns(loose)
         )
 
     def came_back(self, key: str, result: Any, version: str) -> None:
@@ -107,8 +105,8 @@ class OwnWrites:
                 each.fresh = bool(version) or self._times(each) == 1
 
     def looked(self, step: Step, *, new: bool) -> None:
-        """The run has looked at something. Where the same look showed something else before a write,
-        that write has moved things on; where it now shows what was written, it is done for good.
+        """The run has looked at something. Where the same look showed something else before a
+        write, that write has moved things on; where it now shows what was written, it is done.
         """
         for each in self._writes if new else ():
             changed = each.before.get(step.intent, step.outcome) != step.outcome
@@ -158,9 +156,7 @@ class OwnWrites:
         states = {each.intent for each in others if _is_other_state(write, each)}
         return bool(states) and states == between and len(states) <= _STATES
 
-    def _after(
-        self, key: str, *, any_kind: bool = False
-    ) -> tuple[OwnWrite, list[OwnWrite]] | None:
+    def _after(self, key: str, *, any_kind: bool = False) -> tuple[OwnWrite, list[OwnWrite]] | None:
         writes = list(self._writes)
         for at, write in enumerate(writes):
             if write.key == key:
@@ -198,7 +194,7 @@ def _names_a_thing(result: Any, depth: int = 4) -> bool:
 
 
 def _same_file(one: OwnWrite, other: OwnWrite) -> bool:
-    """Whether both act on one file: what a file is made of changes, what an order is paid does not."""
+    """Whether both act on one file: what a file holds changes, what an order is paid does not."""
     names = {each for each in one.arguments.values() if is_file(each)}
     return any(each in names for each in other.arguments.values() if isinstance(each, str))
 

@@ -18,10 +18,16 @@ _EDGE = "\"'`.,;:!?()[]{}<>"
 #: Longer texts are compared by their beginning.
 _MOST = 400
 _FUNCTION = frozenset(
-    "a an and are as at be by for from has have i in into is it its me my of on or our please "
-    "that the their this to was were what when where which who will with you your".split()
+    {
+        *("a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "have", "i", "in"),
+        *("into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "please", "that", "the"),
+        *("their", "this", "to", "was", "were", "what", "when", "where", "which", "who", "will"),
+        *("with", "you", "your"),
+    }
 )
 _STEM = 4
+#: Characters of a name that stands in two texts by no accident.
+_NAME = 6
 #: Characters of several short flags in one.
 _SHORT = 5
 
@@ -75,7 +81,7 @@ def _flags(piece: str) -> tuple[str, ...]:
 
 
 def is_reference(piece: str) -> bool:
-    """Whether a piece names one certain thing: `A`, `o-17`, `src/app.py`, `UserService`, `a@b.c`."""
+    """Whether a piece names one certain thing: `A`, `o-17`, `src/app.py`, `UserService`, `a@b`."""
     if len(piece) == 1 or any(each.isdigit() for each in piece):
         return True
     inner = piece[1:]
@@ -115,7 +121,9 @@ def is_reworded(one: Wording, other: Wording) -> bool:
     """
     if one.tokens == other.tokens:
         return bool(one.tokens) or one.pieces == other.pieces
-    if enumerates(one, other) or (_numbers(one.tokens - other.tokens) and _numbers(other.tokens - one.tokens)):
+    if enumerates(one, other) or (
+        _numbers(one.tokens - other.tokens) and _numbers(other.tokens - one.tokens)
+    ):
         return False
     shared = len(one.tokens & other.tokens)
     fewest, most = sorted((len(one.tokens), len(other.tokens)))
@@ -133,26 +141,18 @@ def restates(one: Wording, other: Wording) -> bool:
     return not now < before and shared * 3 >= max(len(before), len(now)) * 2
 
 
-def shares_most(one: Wording, other: Wording) -> bool:
-    """Whether two texts share at least half of their words and no certain thing tells them apart."""
-    if names_another(one, other):
-        return False
-    shared = len(one.tokens & other.tokens)
-    return shared * 2 >= max(len(one.tokens), len(other.tokens)) and shared > 0
-
-
 def references(text: str) -> frozenset[str]:
     """The certain things that a text names, long enough to be no accident."""
     plain = unicodedata.normalize("NFKC", text[: _MOST * 10])
     found = re.split(r"[\s\"'`,;()\[\]{}<>|&=]+", plain)
     names = (part for each in found for part in re.split(r"/{2,}", each.strip(_EDGE)))
-    whole = {each for each in names if len(each) >= 6 and _is_name(each)}  # noqa: PLR2004
-    parts = {part for each in whole for part in each.split("/") if len(part) >= 6 and _is_name(part)}  # noqa: PLR2004
+    whole = {each for each in names if _is_name(each)}
+    parts = {part for each in whole for part in each.split("/") if _is_name(part)}
     return frozenset(whole | parts)
 
 
 def _is_name(piece: str) -> bool:
-    return is_reference(piece) or "-" in piece[1:]
+    return len(piece) >= _NAME and (is_reference(piece) or "-" in piece[1:])
 
 
 def _slot(one: Wording, other: Wording) -> tuple[str, str] | None:

@@ -21,7 +21,10 @@ _RENAMED = {"user_authorized_repeat": "repeatable"}
 _FLAGS = frozenset({"poll", "composite", "repeatable", "can_diagnose", "requires_approval"})
 _FIELDS = frozenset(ToolSpec.__struct_fields__) - {"name", "effect"}
 _TUPLES = frozenset(
-    name for name, value in zip(ToolSpec.__struct_fields__[2:], ToolSpec.__struct_defaults__, strict=True)
+    name
+    for name, value in zip(
+        ToolSpec.__struct_fields__[2:], ToolSpec.__struct_defaults__, strict=True
+    )
     if value == () or name == "identity"
 )
 

@@ -18,9 +18,10 @@ class Measured:
         """Take what a step says; returns whether any of it is newly true or better than ever. Which
         way a number gets better is not told, so one beyond all before it counts.
         """
-        return any([self._take(name, value) for name, value in _pairs(postcondition)])
+        better = [self._take(name, value) for name, value in _pairs(postcondition)]
+        return any(better)
 
-    def _take(self, name: str, value: bool | float) -> bool:
+    def _take(self, name: str, value: bool | float) -> bool:  # noqa: FBT001 - a measure, not a flag
         seen = self._values.setdefault(name, [])
         better = bool(value) if not seen else value > max(seen)
         if not isinstance(value, bool):

@@ -213,9 +213,7 @@ def test_talk_is_no_part_of_the_question(name: str) -> None:
     assert stepped(driver.gives("a", "get", of="x", **{name: each}) for each in words) == 3
 
 
-@pytest.mark.parametrize(
-    "name", ["query", "text", "note", "memo", "thoughtful", "comment", "body"]
-)
+@pytest.mark.parametrize("name", ["query", "text", "note", "memo", "thoughtful", "comment", "body"])
 def test_text_that_may_be_the_question_is_no_talk(name: str) -> None:
     assert not names.is_talk(name)
     driver = Driver(read("get"))
@@ -262,7 +260,9 @@ def test_names_of_positions(name: str) -> None:
     assert names.is_position(name)
 
 
-@pytest.mark.parametrize("name", ["limit", "page_size", "maxResults", "num_lines", "depth", "top_n"])
+@pytest.mark.parametrize(
+    "name", ["limit", "page_size", "maxResults", "num_lines", "depth", "top_n"]
+)
 def test_names_of_spans(name: str) -> None:
     assert names.is_span(name)
 

@@ -20,7 +20,9 @@ _STALE = (
     "What was approved for {tool} is not what would run now: {why}. It was not run; a person has "
     "to look again."
 )
-_WAITING = "{tool} waits for a person's approval already. It was not run; asking again changes nothing."
+_WAITING = (
+    "{tool} waits for a person's approval already. It was not run; asking again changes nothing."
+)
 
 
 def approved(run: Core, proposal: Proposal) -> Finding | None:

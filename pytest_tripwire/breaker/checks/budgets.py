@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from pytest_tripwire.breaker.accounts import ANY
 from pytest_tripwire.breaker.budget import REASONS, Dimension

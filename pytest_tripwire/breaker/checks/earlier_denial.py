@@ -7,11 +7,10 @@ for less after "too much" is good work.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
-
-from collections import Counter
 
 from pytest_tripwire.breaker.finding import DenialSeen, Finding, Proposal
 from pytest_tripwire.breaker.fingerprint import resource_of
@@ -58,9 +57,7 @@ def denial_key(proposal: Proposal) -> tuple[str, str]:
     return spec.denial_class, resource_of(proposal.call.arguments, shared, "")
 
 
-def _again(
-    rule: str, evidence: tuple[int, ...], *, refused: int, key: tuple[str, str]
-) -> Finding:
+def _again(rule: str, evidence: tuple[int, ...], *, refused: int, key: tuple[str, str]) -> Finding:
     stop = refused > 0
     return Finding(
         decision=Decision.INTERRUPT if stop else Decision.REFUSE,

@@ -8,9 +8,8 @@ asks for again, is good work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.timeline import Decision, Mode, Reason, ToolSpec, WriteEntry, WriteStatus

@@ -1,4 +1,4 @@
-"""Memory that forgets what was used longest ago, so that a long run needs no more than a short one."""
+"""Memory that forgets what was used longest ago: a long run needs no more than a short one."""
 
 from __future__ import annotations
 

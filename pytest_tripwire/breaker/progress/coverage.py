@@ -137,9 +137,7 @@ def part_of(call: ToolCall, spec: ToolSpec) -> Part | None:
     )
 
 
-def _split(
-    arguments: Mapping[str, Any], spec: ToolSpec
-) -> tuple[dict[str, Any], dict[str, float]]:
+def _split(arguments: Mapping[str, Any], spec: ToolSpec) -> tuple[dict[str, Any], dict[str, float]]:
     numbers: dict[str, float] = {}
     kept: dict[str, Any] = {}
     for name, value in arguments.items():

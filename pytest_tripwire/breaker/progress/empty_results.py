@@ -79,7 +79,9 @@ def _is_list(history: History, step: Step) -> bool:
         return True
     before = [each for each in history.recent if each.tool == step.tool and each is not step]
     known = [history.free.loosen(each.call, each.spec) for each in before[-2:]]
-    return any(each.words is not None and _is_next(each.words, history.loose.words) for each in known)
+    return any(
+        each.words is not None and _is_next(each.words, history.loose.words) for each in known
+    )
 
 
 def _is_next(one: Wording, other: Wording) -> bool:

@@ -42,8 +42,8 @@ class History:
         #: Whether the run names postconditions, so that only they are progress.
         self.judged = False
         self.most_errors = MOST_ERRORS
-        #: Watches for one class of error, where a team asks for it, and what it has said of the last
-        #: failure.
+        #: Watches for one class of error, where a team asks for it, and what it has said of the
+        #: last failure.
         self.errors_seen: RepeatedError | None = None
         self.returned: bool | None = None
         self.repeats = Occurrences()
@@ -81,7 +81,9 @@ class History:
         self.loose = self._loosened(step)
         self.waits = self.waiting.is_waiting(step, self._asked(step), new=self.new)
         again = self._is_written_again(step)
-        new = self._is_new(step) and not (self.waits or again)  # what is waited for resets no other count
+        new = self._is_new(step) and not (
+            self.waits or again
+        )  # what is waited for resets no other count
         fruitful = advanced or (new and not self.judged)
         if advanced or (fruitful and step.effect is Effect.WRITE):
             self.start_over()

@@ -48,9 +48,7 @@ class Paraphrases:
         """The calls, in order, that asked the same as `loose` in whatever words."""
         members = self._of.get((loose.rest, outcome)) or ()
         return tuple(
-            each
-            for each in members
-            if new - each.new <= FORGIVEN_AFTER and same(each.loose, loose)
+            each for each in members if new - each.new <= FORGIVEN_AFTER and same(each.loose, loose)
         )
 
     def clear(self) -> None:

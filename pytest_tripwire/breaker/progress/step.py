@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
-from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.emptiness import finds_nothing, parsed_json
+from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.names import is_passing
 from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, Outcome, Status, ToolCall, ToolSpec
 

@@ -65,23 +65,24 @@ class Waiting:
         if step.spec.poll or self._is_pause(step):
             return True
         last = self._looked.get(asked)
-        looks = last.number + 1 if last else 1
-        self._looked.put(asked, Look(at=step.at, number=looks, new=new, pauses=self._pauses))
-        if last is None or looks > MOST_LOOKS:
+        number = last.number + 1 if last else 1
+        self._looked.put(asked, Look(at=step.at, number=number, new=new, pauses=self._pauses))
+        if last is None or number > MOST_LOOKS:
             return False
-        if new > last.new and _is_talk(step):
-            return True
-        if step.at - last.at < PAUSE_S:
-            return False
+        news = new > last.new
+        paused = step.at - last.at >= PAUSE_S
+        return (news and _is_talk(step)) or (paused and self._is_waited_for(step, last, news=news))
+
+    def _is_waited_for(self, step: Step, last: Look, *, news: bool) -> bool:
+        """Whether a look after a pause is one at what is waited for."""
         if not step.ok:
             # Trying again after a pause is how a service that is down is dealt with; how often is
             # for the rules that count errors.
             return step.status is Status.TRANSIENT
-        if self._pauses > last.pauses:
+        if self._pauses > last.pauses or is_under_way(step.result):
             return True
-        if _is_silent(step.result) and new > last.new:
-            return True  # a pause or a command without output, between steps that bring something
-        return is_under_way(step.result) or (step.empty and self._is_own(step))
+        # A command without output, between steps that bring something.
+        return (news and _is_silent(step.result)) or (step.empty and self._is_own(step))
 
     def _is_pause(self, step: Step) -> bool:
         """Whether a call took as long as it says: then waiting was all that it did."""
@@ -141,5 +142,5 @@ def _is_id(value: Any) -> bool:
 
 
 def is_poll(step: Step) -> bool:
-    """Whether a failure is that of a declared poll, which time bounds and the circuit of its tool."""
+    """Whether a failure is that of a declared poll: time bounds it, and the circuit of its tool."""
     return step.spec.poll and step.status is Status.TRANSIENT
