@@ -15,6 +15,7 @@ import msgspec
 
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.freshness import mentioned
+from pytest_tripwire.breaker.words import is_id
 
 #: Calls of one run that wait for a yes.
 _MOST = 256
@@ -65,11 +66,14 @@ class Approvals:
 
     def __init__(self) -> None:
         self._parked: dict[str, Parked] = {}
+        self._ambiguous: set[str] = set()
 
     def park(self, proposal: Proposal, *, evidence: int) -> None:
         """A call was put off until somebody says yes to it."""
         call = proposal.call
-        self._parked.pop(call.call_id, None)
+        before = self._parked.pop(call.call_id, None)
+        if before is not None and before.intent != proposal.intent.digest:
+            self._ambiguous.add(call.call_id)
         self._parked[call.call_id] = Parked(
             intent=proposal.intent.digest,
             kind=proposal.spec.kind,
@@ -88,9 +92,11 @@ class Approvals:
         version: str = "",
         policy: str = "",
     ) -> bool:
-        """Somebody has said yes to a parked call. Returns whether there is such a call."""
+        """Somebody has said yes to a parked call. Returns whether there is such a call, and only
+        one: models give one id to several calls, and then nobody knows which was meant.
+        """
         parked = self._parked.get(call_id)
-        if parked is None:
+        if parked is None or call_id in self._ambiguous:
             return False
         parked.granted, parked.expires_at, parked.left = True, expires_at, attempts
         parked.version, parked.policy = version, policy
@@ -105,7 +111,7 @@ class Approvals:
     def seen(self, arguments: Mapping[str, Any], version: str) -> None:
         """The run has read what `arguments` name, at `version`."""
         if version and any(each.version for each in self._parked.values()):
-            names = mentioned(arguments)
+            names = [each for each in mentioned(arguments) if is_id(each)]
             for parked in self._parked.values():
                 about = not parked.names.isdisjoint(names)
                 if about and parked.version and parked.version != version:
@@ -132,7 +138,12 @@ class Approvals:
             standing = _standing(parked, now)
             if standing is not Standing.UNASKED:
                 return standing, parked
-        unused = [each for each in same if each.granted and each.left > 0 and not exact]
+        names = frozenset(mentioned(proposal.call.arguments))
+        unused = [
+            each
+            for each in same
+            if each.granted and each.left > 0 and not exact and not names.isdisjoint(each.names)
+        ]
         return (Standing.CHANGED, unused[-1]) if unused else (Standing.UNASKED, None)
 
     def use(self, proposal: Proposal, *, now: float) -> None:

@@ -420,10 +420,22 @@ class Controller(Visible):
         arguments: Any = call.arguments  # as a model sent them, whatever the annotation says
         if not isinstance(arguments, Mapping):
             return _invalid(f"{call.tool} was not called: its arguments have to be an object.")
-        spec = self._core.state.given.known(call, spec)
-        intent = intent_of(call, spec, self._core.tenant)
+        try:
+            if not all(isinstance(name, str) for name in arguments):
+                return _invalid(f"{call.tool} was not called: names of arguments have to be texts.")
+            known = self._core.state.given.known(call, spec)
+            intent = intent_of(call, known, self._core.tenant)
+            other = None if known is spec else intent_of(call, spec, self._core.tenant)
+        except Exception as error:  # noqa: BLE001 - arguments may raise anything when looked into
+            return _invalid(f"{call.tool} was not called: its arguments raise {_named(error)}.")
         return Proposal(
-            call=call, spec=spec, intent=intent, problem=problem, turn=turn, attempt=attempt
+            call=call,
+            spec=known,
+            intent=intent,
+            problem=problem,
+            turn=turn,
+            attempt=attempt,
+            as_a_nonce=other,
         )
 
     def _of_no_call(self) -> None:
@@ -445,6 +457,10 @@ class Controller(Visible):
             self._core.events.append(
                 BudgetAlert(name=alert.name, spent=alert.spent, limit=alert.limit)
             )
+
+
+def _named(error: Exception) -> str:
+    return type(error).__name__
 
 
 def _invalid(message: str) -> Finding:

@@ -11,6 +11,7 @@ from typing import Any
 from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.breaker.circuit import Circuits
+from pytest_tripwire.breaker.epoch import epoch_of
 from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.kin import Kin
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
@@ -88,8 +89,7 @@ class Core:
     @property
     def epoch(self) -> str:
         """The piece of work that is under way; what the user says begins a new one."""
-        said = self.kin.messages
-        return f"{self.context.epoch}#{said}" if said else self.context.epoch
+        return epoch_of(self.context.epoch, self.kin.messages)
 
     @property
     def elapsed_s(self) -> float:

@@ -8,7 +8,11 @@ from typing import Any
 
 import msgspec
 
-_COUNTS = ("count", "total", "size", "length", "num", "hits", "matches")
+from pytest_tripwire.breaker.names import parts
+
+_COUNTS = frozenset(
+    {"count", "counts", "total", "size", "length", "num", "hits", "matches", "n", "found"}
+)
 
 _NOTHING = re.compile(
     r"(none|null|nil|nothing|empty|n/a|-|0)"
@@ -51,9 +55,9 @@ def finds_nothing(result: Any) -> bool:
 
 
 def _part_is_empty(name: Any, value: Any, depth: int) -> bool:
-    counts = value == 0 and isinstance(value, int) and not isinstance(value, bool)
+    counts = isinstance(value, int) and not isinstance(value, bool) and value == 0
     if counts and isinstance(name, str):
-        return any(word in name.lower() for word in _COUNTS)
+        return not _COUNTS.isdisjoint(parts(name))
     return is_empty(value, depth)
 
 

@@ -36,7 +36,8 @@ _DOUBT = re.compile(
     r"|hang ?up|hung up|\beof\b"
     r"|broken pipe|network|fetch failed|unreachable|unavailable|gateway|internal (server )?error"
     r"|\b50\d\b|interrupted|lost|no response|partial|(?<!retry )(?<!again )\bafter\b|crash"
-    r"|killed|mid-"
+    r"|killed|mid-|(?<!not )(?<!not be )(?<!n't be )(?<!already )(?<!never )\b(created|executed"
+    r"|charged|transferred|submitted|booked|posted|inserted|succeeded|dispatched|placed)\b"
 )
 _PROOF = re.compile(
     r"not (be )?(accepted|executed|applied|performed|processed|sent|started|allowed|permitted)"

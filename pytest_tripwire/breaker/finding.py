@@ -20,6 +20,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         spec: what is declared about its tool.
         intent: its fingerprints.
         problem: what is wrong with its arguments, where the tool's signature refuses them.
+        as_a_nonce: its fingerprints if an id that the run was given were a nonce; None without one.
         turn: number that what was proposed together shares, from 1.
         attempt: the try at a task that it belongs to, if it belongs to one.
     """
@@ -29,6 +30,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     intent: Intent
     problem: str = ""
     turn: int = 0
+    as_a_nonce: Intent | None = None
     attempt: Attempt | None = None
 
 

@@ -11,14 +11,15 @@ import msgspec
 
 from pytest_tripwire.breaker.canonical import combined, digest
 from pytest_tripwire.breaker.names import is_nonce, is_talk
+from pytest_tripwire.breaker.words import printable
 from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, ToolCall, ToolSpec
 
 #: Characters of a reference.
 _LONGEST = 200
+#: Characters of an argument that patterns are looked for in.
+_SEARCHED = 20_000
 #: Digits of a number that a text may hold.
 _DIGITS = 18
-#: Levels of an argument that are looked into for numbers.
-_DEEPEST = 16
 
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,9 +82,9 @@ def _handoff(spec: ToolSpec, resource: str, meant: dict[str, Any], said: dict[st
 
 
 def kept_arguments(call: ToolCall, spec: ToolSpec) -> dict[str, Any]:
-    """The arguments of `call` that are neither nonce nor talk, numbers as JSON knows them."""
+    """The arguments of `call` that are neither nonce nor talk."""
     return {
-        name: as_json(value)
+        name: value
         for name, value in call.arguments.items()
         if not is_minted(name, spec) and not is_talk_of(name, spec)
     }
@@ -119,20 +120,20 @@ def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
     neither nonce nor wording.
     """
     if spec.identity is not None:
-        return tuple(_as_reference(as_json(arguments.get(name))) for name in spec.identity)
+        return tuple(_as_reference(arguments.get(name)) for name in spec.identity)
     if spec.resource_patterns:
         found = _found(arguments, spec.resource_patterns)
         if found:
             return found
     return {
-        name: value
+        name: _as_reference(value) if isinstance(value, str) and len(value) <= _LONGEST else value
         for name, value in arguments.items()
         if not (is_minted(name, spec) or is_talk_of(name, spec))
     }
 
 
 def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> tuple[str | int, ...]:
-    texts = [value for value in arguments.values() if isinstance(value, str)]
+    texts = [value[:_SEARCHED] for value in arguments.values() if isinstance(value, str)]
     found = {
         match.group(match.lastindex or 0)
         for pattern in patterns
@@ -142,17 +143,6 @@ def _found(arguments: Mapping[str, Any], patterns: tuple[str, ...]) -> tuple[str
     # A text does not tell a number from its digits; another tool's identity is mostly the number.
     named = [_as_reference(each) for each in sorted(found)]
     return tuple(int(each) if each.isdecimal() and len(each) < _DIGITS else each for each in named)
-
-
-def as_json(value: Any, depth: int = _DEEPEST) -> Any:
-    """`value` as JSON knows it: `40` and `40.0` are one number, whichever a model writes."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if depth and type(value) is dict:
-        return {name: as_json(part, depth - 1) for name, part in value.items()}
-    if depth and type(value) is list:
-        return [as_json(part, depth - 1) for part in value]
-    return value
 
 
 def _as_reference(value: Any) -> Any:
@@ -176,7 +166,7 @@ def reference_of(arguments: Mapping[str, Any], spec: ToolSpec) -> str:
         ]
         names = tuple(known) if len(known) == 1 else ()
     parts = [arguments.get(name) for name in names]
-    return "/".join(str(part) for part in parts if isinstance(part, str | int))[:_LONGEST]
+    return "/".join(text for part in parts if (text := printable(part)))[:_LONGEST]
 
 
 def _without(arguments: Mapping[str, Any], *left_out: Iterable[str]) -> dict[str, Any]:

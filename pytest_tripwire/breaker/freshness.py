@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_tripwire.breaker.progress.bounded import Bounded
-from pytest_tripwire.breaker.words import references
+from pytest_tripwire.breaker.words import printable, references
 
 _MOST = 256
+#: Characters of an argument that are looked at.
+_LONGEST = 4000
 
 
 class Freshness:
@@ -48,10 +50,12 @@ class Freshness:
             return ""
         names = mentioned(arguments)
         changed = next((each for each in names if each in self._changed), "")
-        return changed or next((each for each in names if each in self._superseded), "")
+        # A bare number may be anything, an amount too.
+        old = (each for each in names if not each.isdecimal() and each in self._superseded)
+        return changed or next(old, "")
 
 
 def mentioned(arguments: Mapping[str, Any]) -> list[str]:
     """The things that arguments name: their texts, and the references inside longer ones."""
-    texts = [str(value) for value in arguments.values() if isinstance(value, str | int)]
+    texts = [text for value in arguments.values() if (text := printable(value)[:_LONGEST])]
     return [each for text in texts for each in (text[:200], *sorted(references(text)))]

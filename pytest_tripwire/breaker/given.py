@@ -1,8 +1,7 @@
 """Ids that look like nonces by the name of their argument, and are none: `request_id` names a leave
 request where the run was given it, and an attempt where the model has made it up.
 
-What was shown before it was first sent was given. So is what a write consists of altogether, unless
-it looks drawn by lot.
+What was shown before it was first sent was given.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ import msgspec
 from pytest_tripwire.breaker.fingerprint import is_minted
 from pytest_tripwire.breaker.names import is_nonce
 from pytest_tripwire.breaker.progress.bounded import Bounded
-from pytest_tripwire.breaker.words import is_random
+from pytest_tripwire.breaker.words import printable
 from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec
 
-_MOST = 512
+_MOST = 4096
 #: Levels of a result, and parts of it, that are looked into.
 _DEEPEST = 4
 _PARTS = 256
@@ -44,23 +43,17 @@ class Given:
         names = [name for name in call.arguments if is_minted(name, spec) and is_nonce(name)]
         if not names:
             return spec
-        given = [name for name in names if self._is_given(str(call.arguments[name]))]
-        kept = names if _is_all(names, call, spec) else given
+        kept = [name for name in names if self._is_given(call.arguments[name])]
         # As far as fingerprints go, a cursor is an argument that says something.
         return msgspec.structs.replace(spec, cursor=(*spec.cursor, *kept)) if kept else spec
 
-    def _is_given(self, value: str) -> bool:
+    def _is_given(self, sent: Any) -> bool:
+        value = printable(sent)
         given = self._given.get(value)
         if given is None:
             given = value in self._shown
             self._given.put(value, given)
         return given
-
-
-def _is_all(names: list[str], call: ToolCall, spec: ToolSpec) -> bool:
-    """Whether a write says nothing but this id, so that it has to be what is acted on."""
-    alone = len(names) == len(call.arguments) == 1 and names[0] not in spec.volatile
-    return alone and spec.mutates and not is_random(call.arguments[names[0]])
 
 
 def _named_like_nonces(value: Any) -> Iterator[str]:
@@ -72,7 +65,7 @@ def _named_like_nonces(value: Any) -> Iterator[str]:
         if isinstance(part, Mapping) and depth:
             for name, inner in part.items():
                 if isinstance(inner, str | int) and isinstance(name, str) and is_nonce(name):
-                    yield str(inner)
+                    yield printable(inner)
                 elif isinstance(inner, Mapping | list):
                     left.append((inner, depth - 1))
         elif isinstance(part, list) and depth:

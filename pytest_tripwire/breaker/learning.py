@@ -15,11 +15,13 @@ from pytest_tripwire.breaker.findings import nudge, stuck
 from pytest_tripwire.breaker.fingerprint import reference_of
 from pytest_tripwire.breaker.limits import read_dollars
 from pytest_tripwire.breaker.modes import Modes
-from pytest_tripwire.breaker.progress import Step, judge_step, step_of
+from pytest_tripwire.breaker.progress import Step, Trip, judge_step, step_of
 from pytest_tripwire.timeline import Effect, Nudged, Outcome, Status
 
 #: Records whose versions a run remembers, those read last.
 MOST_VERSIONS = 256
+#: Denials of one thing that are kept.
+_MOST_DENIALS = 64
 #: Tools whose lowest cost a run remembers.
 _MOST_TOOLS = 256
 #: Fields by which results tell what they have cost, where no other is declared.
@@ -39,6 +41,15 @@ class Learning:
         self, admitted: Admitted, outcome: Outcome, seq: int, *, advanced: bool
     ) -> str | None:
         """Take what came back; returns a hint that belongs with the result, if there is one."""
+        try:
+            trip = self._taken(admitted, outcome, seq, advanced=advanced)
+        except Exception:  # noqa: BLE001 - a result may raise anything when it is looked into
+            trip = None  # and then it teaches nothing; what is certain was told before
+        return self._act(trip, admitted.proposal)
+
+    def _taken(
+        self, admitted: Admitted, outcome: Outcome, seq: int, *, advanced: bool
+    ) -> Trip | None:
         proposal, state = admitted.proposal, self._core.state
         now = self._core.clock.now()
         step = step_of(
@@ -47,15 +58,13 @@ class Learning:
         self._note_versions(admitted, step)
         if outcome.status is Status.DENIED and proposal.spec.effect is not Effect.READ:
             self._note_denial(proposal, outcome, seq)
-            return self._final_hint()
+            return None
         state.given.show(outcome.result)
         state.history.siblings = state.admissions.of_turn(proposal.turn)
         fruitful = state.history.add(step, advanced=advanced)
         if fruitful and not step.empty:
             state.progress_turn = state.turns
-        if step.ok and step.effect is Effect.READ:
-            state.own.looked(step, new=fruitful)
-        return self._judge(step)
+        return judge_step(state.history, step, self._core.patience)
 
     def cost(self, proposal: Proposal, outcome: Outcome) -> Decimal | None:
         """What a call has cost, if it or its caller says; the lowest of a tool is remembered."""
@@ -68,14 +77,13 @@ class Learning:
             costs[tool] = min(costs.get(tool, cost), cost)
         return cost
 
-    def _judge(self, step: Step) -> str | None:
-        trip = judge_step(self._core.state.history, step, self._core.patience)
+    def _act(self, trip: Trip | None, proposal: Proposal) -> str | None:
         if trip is None:
             return self._final_hint()
         if trip.stops:
             self._modes.leave_open(stuck(trip))
             return None
-        self._core.events.append(Nudged(call_id=step.call.call_id, reason=trip.reason))
+        self._core.events.append(Nudged(call_id=proposal.call.call_id, reason=trip.reason))
         return nudge(trip)
 
     def _note_versions(self, admitted: Admitted, step: Step) -> None:
@@ -111,10 +119,10 @@ class Learning:
         )
         state.denials[key] = msgspec.structs.replace(
             seen,
-            rules=(*seen.rules, rule),
+            rules=(*seen.rules, rule)[-_MOST_DENIALS:],
             tool=proposal.call.tool,
             intents=seen.intents | {proposal.intent.digest},
-            evidence=(*seen.evidence, seq),
+            evidence=(*seen.evidence, seq)[-_MOST_DENIALS:],
         )
         loose = state.history.free.loosen(proposal.call, proposal.spec)
         state.denied.add(proposal, loose, rule=rule, seq=seq, turn=proposal.turn)

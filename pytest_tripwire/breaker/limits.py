@@ -45,7 +45,7 @@ def read_dollars(value: Any) -> Decimal | None:
     try:
         # By way of text: the Decimal of 0.1 itself has 55 digits.
         amount = Decimal(str(value))
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):  # also a number of more digits than Python prints
         return None
     return amount if amount.is_finite() and amount >= 0 else None
 

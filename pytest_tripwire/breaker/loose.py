@@ -6,6 +6,7 @@ words is free text, and so is whatever stands in an argument that has held such 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -14,7 +15,6 @@ import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.fingerprint import (
-    as_json,
     is_minted,
     is_talk_of,
     kept_arguments,
@@ -35,6 +35,10 @@ from pytest_tripwire.timeline import ToolCall, ToolSpec
 _MOST = 256
 #: Digits of a number that is compared as one.
 _DIGITS = 18
+#: Parts of a value, and characters of a text, that are read as a person reads them.
+_PARTS = 16
+_LONGEST = 2000
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
 
 
 class Loose(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,13 +147,13 @@ class FreeText:
             elif name not in named and _is_drawn(name, value):
                 drawn.append(str(value))
             else:
-                fixed[name] = as_json(value)
+                fixed[name] = value
         if not (fixed or texts or talked):
             fixed, drawn = {"drawn": drawn}, []
         return Loose(
             kind=spec.kind,
             drawn=tuple(drawn),
-            rest=digest((spec.kind, fixed)),
+            rest=digest((spec.kind, fixed), whole_numbers=True),
             fixed=len(fixed),
             named=any(isinstance(each, str) and is_reference(each) for each in fixed.values()),
             words=wording(" ".join(texts)) if texts else None,
@@ -163,7 +167,7 @@ class FreeText:
         fixed = {name: value for name, value in kept.items() if name not in texts}
         return Loose(
             kind=spec.kind,
-            rest=digest((spec.kind, fixed, sorted(texts))),
+            rest=digest((spec.kind, fixed, sorted(texts)), whole_numbers=True),
             fixed=len(fixed),
             words=wording(" ".join(texts.values())) if texts else None,
             plea="",
@@ -182,19 +186,29 @@ def _is_drawn(name: str, value: Any) -> bool:
 
 def _without_plea(call: ToolCall, spec: ToolSpec) -> str:
     kept = {
-        name: _lax(as_json(value))
+        name: lax
         for name, value in call.arguments.items()
         if not (is_minted(name, spec) or is_talk_of(name, spec) or is_plea(name))
+        and (lax := _lax(value)) is not None
     }
-    return digest((spec.kind, kept)) if kept else ""
+    return digest((spec.kind, kept), whole_numbers=True) if kept else ""
 
 
-def _lax(value: Any) -> Any:
-    """A value as a person reads it: letter case, space around it, and a number in quotes."""
-    if not isinstance(value, str):
+def _lax(value: Any, depth: int = 4) -> Any:
+    """A value as a person reads it: letter case, space and dashes, a number in quotes, a list of
+    whatever kind. What is None was left out.
+    """
+    if depth and type(value) is dict and len(value) <= _PARTS:
+        return {name: _lax(part, depth - 1) for name, part in value.items() if part is not None}
+    if depth and type(value) in {list, tuple} and len(value) <= _PARTS:
+        return [_lax(part, depth - 1) for part in value]
+    if type(value) is not str or len(value) > _LONGEST:
         return value
-    text = unicodedata.normalize("NFKC", value).strip().casefold()
-    return int(text) if text.isdecimal() and len(text) < _DIGITS else text
+    text = _DASHES.sub("-", unicodedata.normalize("NFKC", value)).strip().lstrip("#").casefold()
+    try:
+        return float(text) if len(text) < _DIGITS else text
+    except ValueError:
+        return "".join(each for each in text if unicodedata.category(each) != "Cf")
 
 
 def _is_free(name: str, value: str, known: AbstractSet[str]) -> bool:

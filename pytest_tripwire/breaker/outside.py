@@ -59,6 +59,7 @@ class Outside:
         with self._lock:
             spec = self._core.specs[call.tool]
             call = plain(call)
+            spec = self._core.state.given.known(call, spec)
             intent = intent_of(call, spec, self._core.tenant)
             proposal = Proposal(call=call, spec=spec, intent=intent)
             self._core.state.approvals.park(proposal, evidence=0)
@@ -121,5 +122,6 @@ class Outside:
         """
         with self._lock:
             spec = self._core.specs[call.tool]
+            spec = self._core.state.given.known(plain(call), spec)
             intent = intent_of(plain(call), spec, self._core.tenant)
             return self._writes.resolve(intent, status, result_id)

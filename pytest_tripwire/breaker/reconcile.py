@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Clocks count in floats, and so a wait may end a hair before its time.
 _HAIR = 1e-6
+#: Lists of one thing that are looked into.
+_DEEPEST = 4
 _SETTLED = frozenset({WriteStatus.CONFIRMED, WriteStatus.REJECTED})
 
 
@@ -107,17 +109,29 @@ def interpret(
     if found is not None and _is_evidence(found, outcome.result, spec, about):
         return Reading(status=WriteStatus.CONFIRMED, result_id=found)
     late_enough = spec.late_effect_s is not None and age_s > spec.late_effect_s - _HAIR
-    if is_empty(_beside(outcome.result, about)) and late_enough:
+    if late_enough and _tells_of_nothing(outcome.result, about):
         return Reading(status=WriteStatus.REJECTED)
     return Reading(status=WriteStatus.UNKNOWN)
+
+
+def _tells_of_nothing(result: Any, about: Mapping[str, Any]) -> bool:
+    """Whether a result says that there is nothing. A record that holds no more than the question is
+    a record, and shows what was asked about.
+    """
+    rest = _beside(result, about)
+    if isinstance(result, Mapping) and result and not rest:
+        return False
+    return is_empty(rest)
 
 
 def stable_id(result: Any, spec: ToolSpec, about: Mapping[str, Any]) -> str | None:
     """The id of what was written, where `result` shows one: the declared field, else `id`, else
     the one field that ends in `_id`. What was asked about is no evidence of what was done.
     """
-    if isinstance(result, list | tuple) and len(result) == 1:
-        return stable_id(result[0], spec, about)
+    for _ in range(_DEEPEST):
+        if not isinstance(result, list | tuple) or len(result) != 1:
+            break
+        result = result[0]
     if not isinstance(result, Mapping):
         return None
     if spec.result_id is not None:

@@ -6,7 +6,7 @@ what two undeclared writes have in common can only be told from their arguments.
 
 from __future__ import annotations
 
-from collections import deque
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,20 +16,39 @@ from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import kept_arguments
 from pytest_tripwire.breaker.loose import Loose
 from pytest_tripwire.breaker.names import is_wording
-from pytest_tripwire.breaker.progress.bounded import Bounded
-from pytest_tripwire.breaker.progress.step import Step
-from pytest_tripwire.breaker.words import is_file, is_id, is_reference, is_wordy
+from pytest_tripwire.breaker.words import is_file, is_id, is_wordy
 
 #: Own writes that are remembered.
 _MOST = 64
-#: A word that may be a state, such as `on` or `published`, in characters.
-_STATE = 16
+#: More are not kept, even if nobody knows what became of them.
+_MOST_UNCERTAIN = 4096
+#: Characters of a result or of a command that are looked at.
+_LONGEST = 4000
+_COMMAND = re.compile(r"[a-z][a-z0-9_.+-]* +[a-z0-9_./~$*'\"-]")
+#: Words for a state that a thing can be put into and back. Any other word may be a name.
+_STATE_WORDS = frozenset(
+    {
+        *("on", "off", "open", "closed", "close", "up", "down", "low", "middle", "high", "true"),
+        *("false", "yes", "no", "enabled", "disabled", "active", "inactive", "public", "private"),
+        *("draft", "published", "locked", "unlocked", "read", "unread", "paused", "running"),
+        *(
+            "started",
+            "stopped",
+            "dark",
+            "light",
+            "muted",
+            "visible",
+            "hidden",
+            "archived",
+            "online",
+        ),
+        *("medium", "offline", "idle", "busy", "auto", "manual", "default", "none"),
+    }
+)
 #: Other states that one thing was put into before it is put back.
 _STATES = 2
 #: Times that one write is made again because another has touched the same thing.
 _AGAIN = 2
-#: Last looks that are remembered.
-_LOOKS = 16
 
 
 class OwnWrite(msgspec.Struct, kw_only=True):
@@ -46,8 +65,7 @@ class OwnWrite(msgspec.Struct, kw_only=True):
         fresh: whether nothing like it was written before, or it has brought a new version.
         back: whether it has come back.
         made: whether its result names a thing that it has made.
-        before: what the run had last seen when it was dispatched, by what was asked.
-        moved: whether the same look has shown something never seen before since then.
+        certain: whether it is known what became of it.
     """
 
     key: str
@@ -60,16 +78,14 @@ class OwnWrite(msgspec.Struct, kw_only=True):
     fresh: bool = True
     back: bool = False
     made: bool = False
-    before: Mapping[str, str] = {}
-    moved: bool = False
+    certain: bool = False
 
 
 class OwnWrites:
     """Owner of what a run remembers of its own writes."""
 
     def __init__(self) -> None:
-        self._writes: deque[OwnWrite] = deque(maxlen=_MOST)
-        self._looks: Bounded[str, str] = Bounded(_LOOKS)
+        self._writes: list[OwnWrite] = []
 
     def add(self, key: str, proposal: Proposal, loose: Loose) -> None:
         """Remember a write that was dispatched."""
@@ -82,64 +98,63 @@ class OwnWrites:
                 arguments=kept_arguments(proposal.call, proposal.spec),
                 loose=loose,
                 declared=proposal.spec.identity is not None,
-                before=self._looks.items(),
             )
         )
+        if len(self._writes) > _MOST:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Forget the write that was made longest ago; one of which nobody knows what became of it
+        stays.
+        """
+        certain = next((at for at, each in enumerate(self._writes) if each.certain), None)
+        if certain is not None or len(self._writes) > _MOST_UNCERTAIN:
+            del self._writes[certain or 0]
 
     @property
     def undeclared(self) -> bool:
         """Whether any of them acts on what nobody has declared."""
         return any(not each.declared for each in self._writes)
 
-    def concerning(self, loose: Loose) -> tuple[OwnWrite, ...]:
-        """Writes that may act on what a proposal acts on, with nothing declared."""
+    def concerning(self, loose: Loose, *, declared: bool) -> tuple[OwnWrite, ...]:
+        """Writes that may act on what a proposal acts on, unless both are declared."""
         return tuple(
-            each for each in self._writes if not each.declared and each.loose.concerns(loose)
+            each
+            for each in self._writes
+            if not (each.declared and declared) and each.loose.concerns(loose)
         )
+
+    def failed(self, key: str) -> None:
+        """A write has certainly not happened."""
+        for each in self._writes:
+            each.certain = each.certain or each.key == key
 
     def came_back(self, key: str, result: Any, version: str) -> None:
         """Remember what a write has said."""
         for each in self._writes:
             if each.key == key:
-                each.back, each.made = True, _names_a_thing(result)
+                each.back, each.certain, each.made = True, True, _names_a_thing(result)
                 each.fresh = bool(version) or self._times(each) == 1
 
-    def looked(self, step: Step, *, new: bool) -> None:
-        """The run has looked at something. Where the same look showed something else before a
-        write, that write has moved things on; where it now shows what was written, it is done.
-        """
-        for each in self._writes if new else ():
-            changed = each.before.get(step.intent, step.outcome) != step.outcome
-            if each.back and changed and not _shows(step.result, each.arguments):
-                each.moved = True
-        self._looks.put(step.intent, step.outcome)
-
     def is_due_again(self, key: str) -> bool:
-        """Whether the write `key`, of which nothing is declared, has reason to be made again: a
-        command acts on whatever is there then; what makes no new thing, such as formatting a file,
-        is due again when another tool has written to the same thing, but not for ever.
+        """Whether the write `key`, of which nothing is declared, has reason to be made again, as
+        another has written to a file since: a command acts on whatever is there then, and so does
+        what is done to that very file, but not for ever.
         """
         later = self._after(key, any_kind=True)
         if later is None or later[0].declared:
             return False
         write, others = later
-        between = [each for each in others if each.intent != write.intent and each.back]
-        if self._is_command(write):
-            return any(each.fresh for each in between)
-        if write.made or any(_is_entity(each) for each in write.arguments.values()):
+        between = [each for each in others if each.kind != write.kind and each.back and each.fresh]
+        if is_command(write.arguments):
+            return any(_writes_a_file(each) for each in between)
+        if (
+            write.made
+            or self._times(write) > _AGAIN
+            or any(map(_is_entity, write.arguments.values()))
+        ):
             return False
-        if write.moved:
-            return True  # a step, a click: looked at before and after, and things have moved on
-        if self._times(write) > _AGAIN:
-            return False
-        return any(each.fresh and _same_file(write, each) for each in between)
-
-    def _is_command(self, write: OwnWrite) -> bool:
-        """Whether all that a tool is told is one free text, such as a command line."""
-        same = [each for each in self._writes if each.kind == write.kind]
-        return all(len(each.arguments) == 1 for each in same) and any(
-            is_wordy(value) for each in same for value in each.arguments.values()
-        )
+        return any(_same_file(write, each) for each in between)
 
     def _times(self, write: OwnWrite) -> int:
         return sum(each.intent == write.intent for each in self._writes)
@@ -165,20 +180,12 @@ class OwnWrites:
         return None
 
 
-def _shows(result: Any, arguments: Mapping[str, Any]) -> bool:
-    """Whether a result shows under the same name what was written there. What both name as well,
-    such as an id, says nothing: it has to be a state.
-    """
-    if not isinstance(result, Mapping):
+def is_command(arguments: Mapping[str, Any]) -> bool:
+    """Whether all that is said is one command line: a program in small letters and what it gets."""
+    values = list(arguments.values())
+    if len(values) != 1 or not is_wordy(values[0]) or len(values[0]) > _LONGEST:
         return False
-    return any(
-        name in result and result[name] == value and not _is_name(value)
-        for name, value in arguments.items()
-    )
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and is_reference(value)
+    return _COMMAND.match(values[0].strip()) is not None
 
 
 def _names_a_thing(result: Any, depth: int = 4) -> bool:
@@ -190,7 +197,7 @@ def _names_a_thing(result: Any, depth: int = 4) -> bool:
         )
     if isinstance(result, list | tuple):
         return depth > 0 and any(_names_a_thing(each, depth - 1) for each in result)
-    return isinstance(result, str) and any(is_id(each) for each in result.split())
+    return isinstance(result, str) and any(is_id(each) for each in result[:_LONGEST].split())
 
 
 def _same_file(one: OwnWrite, other: OwnWrite) -> bool:
@@ -199,12 +206,16 @@ def _same_file(one: OwnWrite, other: OwnWrite) -> bool:
     return any(each in names for each in other.arguments.values() if isinstance(each, str))
 
 
-def _is_entity(value: Any) -> bool:
+def _writes_a_file(write: OwnWrite) -> bool:
+    return any(is_file(each) for each in write.arguments.values())
+
+
+def _is_entity(value: Any, depth: int = 4) -> bool:
     """Whether an argument is an id, such as that of an order, at any depth."""
     if isinstance(value, Mapping):
-        return any(_is_entity(each) for each in value.values())
-    if isinstance(value, list):
-        return any(_is_entity(each) for each in value)
+        return depth == 0 or any(_is_entity(each, depth - 1) for each in value.values())
+    if isinstance(value, list | tuple):
+        return depth == 0 or any(_is_entity(each, depth - 1) for each in value)
     return isinstance(value, str) and not is_file(value) and is_id(value)
 
 
@@ -215,18 +226,24 @@ def _is_other_state(one: OwnWrite, other: OwnWrite) -> bool:
     names = one.arguments.keys()
     differing = [name for name in names if one.arguments[name] != other.arguments[name]]
     if len(names) == 1 and all(isinstance(one.arguments[name], dict | list) for name in names):
-        return bool(differing)  # the whole state is all that is said
+        # The whole state is all that is said, unless it names something.
+        named = any(_is_entity(each) for write in (one, other) for each in write.arguments.values())
+        return bool(differing) and not named and not one.made
     same = [one.arguments[name] for name in names if name not in differing]
     named = any(isinstance(each, str) and each for each in same)
     if any(is_wording(name) for name in differing):
         return False
     values = [each.arguments[name] for name in differing for each in (one, other)]
-    return named and bool(differing) and all(_is_state(each) for each in values)
+    # What makes a thing each time, such as a payment, is not undone by another amount.
+    fits = _is_switch if one.made or other.made else _is_state
+    return named and bool(differing) and all(fits(each) for each in values)
 
 
 def _is_state(value: Any) -> bool:
-    if value is None or isinstance(value, bool | int | float):
+    return isinstance(value, int | float) or _is_switch(value)
+
+
+def _is_switch(value: Any) -> bool:
+    if value is None or isinstance(value, bool):
         return True
-    if not isinstance(value, str) or len(value) > _STATE:
-        return False
-    return value.isalpha() and not is_reference(value)
+    return isinstance(value, str) and value.strip().casefold() in _STATE_WORDS

@@ -12,7 +12,7 @@ from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding, stop_for
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.repetition import Repetition
-from pytest_tripwire.timeline import Mode, Reason
+from pytest_tripwire.timeline import Decision, Mode, Reason
 
 #: Turns in a row that bring nothing, after which a run past its usual length is stopped.
 PATIENCE = 2
@@ -23,6 +23,8 @@ _UNKNOWN = (
 )
 _UNUSUAL = "This run is longer than usual and gets nowhere. Finish with what you know."
 _REPEATED = "The same was said again and again and nothing came of it, so the run was stopped."
+
+_ENDED = "This run has come to its end. No request is sent in it any more: begin a new one."
 
 
 class Turns:
@@ -50,6 +52,8 @@ class Turns:
         """Open a turn: reserve what its request is expected to cost, the lowest seen if nobody
         estimates. Returns why it must not be sent, if it must not.
         """
+        if self._core.state.ended and self._core.shadow is None:
+            return Finding(decision=Decision.REFUSE, reason=Reason.CANCELLED, message=_ENDED)
         stop = self._core.state.stop
         if stop is not None and self._core.state.mode is Mode.STOPPED:
             return over(stop)

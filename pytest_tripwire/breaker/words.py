@@ -26,6 +26,8 @@ _FUNCTION = frozenset(
     }
 )
 _STEM = 4
+#: Bits of a number that somebody may have written.
+_BITS = 256
 #: Characters of a name that stands in two texts by no accident.
 _NAME = 6
 #: Characters of several short flags in one.
@@ -38,6 +40,17 @@ class Wording(msgspec.Struct, frozen=True):
     pieces: tuple[str, ...]
     tokens: frozenset[str]
     flags: frozenset[str] = frozenset()
+
+
+def printable(value: object) -> str:
+    """A text or a number as text; anything else, and a number of more digits than Python prints,
+    as an empty one.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int) and int.bit_length(value) < _BITS:
+        return int.__repr__(value)
+    return ""
 
 
 def is_wordy(value: object) -> bool:
@@ -89,17 +102,25 @@ def is_reference(piece: str) -> bool:
 
 
 _FILE = re.compile(r"\S*[\w*]\.[A-Za-z][A-Za-z0-9]{0,7}|\S*/\S+|[A-Za-z]:\\\\\S+")
-_ID = re.compile(r"[A-Za-z]+[\w-]*\d\w*|\d{5,}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
+_ID = re.compile(r"[A-Za-z][\w-]*|\d{5,}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
+#: Characters of an id, and of a path; what is longer is neither.
+_LONGEST_ID = 64
+_LONGEST_PATH = 1024
 
 
 def is_file(value: object) -> bool:
     """Whether a value is a path, or the name of a file."""
-    return isinstance(value, str) and "@" not in value and bool(_FILE.fullmatch(value))
+    if not isinstance(value, str) or len(value) > _LONGEST_PATH or "@" in value:
+        return False
+    return bool(_FILE.fullmatch(value))
 
 
 def is_id(piece: str) -> bool:
     """Whether a piece of text is the id of one thing: `o-17`, `R-7`, `pay_29Q`, a UUID."""
-    return bool(_ID.fullmatch(piece.strip(_EDGE)))
+    if len(piece) > _LONGEST_ID:
+        return False
+    plain = piece.strip(_EDGE)
+    return bool(_ID.fullmatch(plain)) and any(each.isdigit() for each in plain)
 
 
 def enumerates(one: Wording, other: Wording) -> bool:

@@ -79,6 +79,7 @@ class Writes:
             found = stable_id(outcome.result, proposal.spec, proposal.call.arguments)
         elif outcome.status in NOTHING_HAPPENED:
             status = WriteStatus.REJECTED
+            self._core.state.own.failed(key)
         self._core.ledger.settle(key, status, result_id=found, came_back=True)
         if status is WriteStatus.UNKNOWN and isinstance(proposal.spec.reconcile, str):
             self._core.state.watched[proposal.intent.resource] = proposal.spec

@@ -383,14 +383,15 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         Raises:
             ChildRefusedError: there is no slot left of `max_subagents`, or this run is not open.
         """
-        begun = self._controller.child(agent, specs or {}, judged=bool(postconditions))
+        declared = self._toolbox.asked_first(specs or {})
+        begun = self._controller.child(agent, declared, judged=bool(postconditions))
         if isinstance(begun, Verdict):
             raise ChildRefusedError(self.run_id, begun)
         return BreakerRun(
             controller=begun,
             clock=self._clock,
             new_call_id=self._new_call_id,
-            toolbox=self._toolbox.of_child(specs or {}),
+            toolbox=self._toolbox.of_child(declared),
             postconditions=postconditions,
             prices=self._prices,
         )

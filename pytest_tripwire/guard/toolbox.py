@@ -68,6 +68,12 @@ class Toolbox:
             parent=self,
         )
 
+    def asked_first(self, specs: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
+        """`specs`, with a person asked before each write where the workflow class says so."""
+        if not self._approve_writes:
+            return dict(specs)
+        return {name: approved_first(spec) for name, spec in specs.items()}
+
     def add(
         self, name: str | None, tool: Callable[..., Any], table: Mapping[str, ToolSpec]
     ) -> ToolSpec:

@@ -7,6 +7,7 @@ that share an operation: what a call may do is a fact about the call.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -82,6 +83,10 @@ def _value(name: str, value: Any, tool: str) -> Any:
     if name in _FLAGS:
         return bool(value[tool]) if isinstance(value, Mapping) else True
     said = value[tool]
+    if name == "cost":
+        return Decimal(str(said))
+    if name in {"late_effect_s", "expected_duration_s"}:
+        return float(said)
     if name in _TUPLES:
         return (said,) if isinstance(said, str) else tuple(said)
     if isinstance(said, list | tuple):

@@ -18,10 +18,10 @@ from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.ledger import MemoryLedger
 from pytest_tripwire.replay.declared import Declared
 from pytest_tripwire.replay.happenings import Happenings
-from pytest_tripwire.replay.measured import Measured
+from pytest_tripwire.replay.measured import Measured, is_measured
 from pytest_tripwire.replay.settings import Settings, budget_of
 from pytest_tripwire.replay.told import is_pending, outcome_of
-from pytest_tripwire.replay.trace import Trace, TraceStep, TraceVerdict
+from pytest_tripwire.replay.trace import MODEL_REQUEST, Trace, TraceStep, TraceVerdict
 from pytest_tripwire.timeline import (
     BreakerEvent,
     Decision,
@@ -39,6 +39,8 @@ _EVENTS = 4096
 _UNPRICED = 3
 #: The same where the cost was known before.
 _UNPRICED_SINCE = 2
+#: Times are floats, and add up to a hair more or less.
+_HAIR = 1e-9
 
 Numbered = tuple[int, TraceStep]
 
@@ -101,12 +103,16 @@ class Replay:
         if self._first is not None:
             return  # the recorded agent never saw the refusal: what follows is evidence of nothing
         first = turn[0][1]
+        if first.at_s is not None:
+            self._clock.seconds = max(self._clock.seconds, first.at_s)
+        if first.tool == MODEL_REQUEST:
+            self._ask_model(turn)
+            self._clock.seconds += first.elapsed_s or 0.0
+            return
         if first.is_event:
             self._clock.seconds += first.elapsed_s or 0.0
             self._happenings.take(first)
             return
-        if first.at_s is not None:
-            self._clock.seconds = max(self._clock.seconds, first.at_s)
         self._ask_model(turn)
         let_in = [each for each in turn if self._propose(*each)]
         began = self._clock.seconds
@@ -129,7 +135,7 @@ class Replay:
             clock=self._clock,
             events=Writer(BreakerEvent, self._stamped),
             new_key=lambda: f"write-{next(keys)}",
-            judged=any(step.postcondition is not None for step in self._trace.steps),
+            judged=any(is_measured(step.postcondition) for step in self._trace.steps),
         )
 
     def _stamped(self, event: Event) -> Event:
@@ -172,7 +178,7 @@ class Replay:
         spec = self._declared.of(step)
         took = step.elapsed_s or 0.0
         left = self._controller.time_left
-        if left is not None and took - (self._clock.seconds - began) > left:
+        if left is not None and took - (self._clock.seconds - began) > left + _HAIR:
             # It is still running when the time is over, so it is the one that is interrupted.
             self._clock.seconds += left
             self._controller.expire()

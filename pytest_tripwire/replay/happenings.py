@@ -17,6 +17,7 @@ _CALLS = 1024
 #: Arguments of an event that name what was changed, and the version that it had.
 _RESOURCES = ("resource", "id", "name", "path", "file", "key")
 _BEFORE = ("from", "was", "before", "old")
+_FAILED = frozenset({"failed", "declined", "rejected", "cancelled", "canceled", "not found"})
 _REQUESTS = ("request_id", "message_id", "request", "message", "task")
 
 
@@ -39,7 +40,7 @@ class Happenings:
             self._calls.popitem(last=False)
         write = self._calls.get(str(step.reconciles))
         if write is not None and step.authoritative and step.outcome.status == "ok":
-            absent = finds_nothing(step.outcome.result)
+            absent = finds_nothing(step.outcome.result) or _tells_of_failure(step.outcome.result)
             self._outside.resolve(write, WriteStatus.REJECTED if absent else WriteStatus.CONFIRMED)
 
     def take(self, step: TraceStep) -> None:
@@ -73,6 +74,12 @@ class Happenings:
             version=str(args.get("resource_version") or ""),
             policy=str(args.get("policy_version") or ""),
         )
+
+
+def _tells_of_failure(result: Any) -> bool:
+    """Whether an authoritative read shows that the write has failed for good."""
+    states = [result.get(name) for name in ("status", "state")] if isinstance(result, dict) else []
+    return any(isinstance(each, str) and each.casefold() in _FAILED for each in states)
 
 
 def _first(args: Mapping[str, Any], names: tuple[str, ...]) -> str:

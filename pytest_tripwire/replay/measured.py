@@ -30,11 +30,16 @@ class Measured:
         return better
 
 
+def is_measured(postcondition: Any) -> bool:
+    """Whether a trace tells of a postcondition in a way that can be read."""
+    return postcondition is not None and bool(_pairs(postcondition))
+
+
 def _pairs(postcondition: Any) -> list[tuple[str, bool | float]]:
     if isinstance(postcondition, Mapping):
         found = [(str(name), _value(value)) for name, value in postcondition.items()]
     elif isinstance(postcondition, str):
-        parts = [part.partition("=") for part in postcondition.replace(";", ",").split(",")]
+        parts = [part.rpartition("=") for part in postcondition.replace(";", ",").split(",")]
         found = [(name.strip(), _value(value.strip())) for name, _, value in parts]
     else:
         found = [("", _value(postcondition))]

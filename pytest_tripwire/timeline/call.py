@@ -77,6 +77,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     cost_usd: Decimal | None = None
 
+    def __post_init__(self) -> None:
+        """Take a status by its plain name too; raises ValueError for one that does not exist."""
+        status: object = self.status  # as the caller gave it, whatever the annotation says
+        if not isinstance(status, Status):
+            msgspec.structs.force_setattr(self, "status", Status(str(status)))
+
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What the breaker decided about one call.

@@ -122,6 +122,10 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
         effect: object = self.effect  # as the caller gave it, whatever the annotation says
         if not isinstance(effect, Effect):
             msgspec.structs.force_setattr(self, "effect", parse_effect(str(effect)))
+        for name in ("late_effect_s", "expected_duration_s"):
+            _check_seconds(self, name)
+        if self.cost is not None:
+            msgspec.structs.force_setattr(self, "cost", _dollars(self.name, self.cost))
         for pattern in (*self.resource_patterns, *self.result_volatile_patterns):
             _check_pattern(self.name, pattern)
 
@@ -134,6 +138,23 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     def kind(self) -> str:
         """The operation class, or the tool's own name where none was declared."""
         return self.operation or self.name
+
+
+def _check_seconds(spec: ToolSpec, name: str) -> None:
+    value = getattr(spec, name)
+    if value is not None and not value >= 0:
+        raise ValueError(f"ToolSpec of {spec.name!r}: {name}={value!r}: seconds, 0 or more")
+
+
+def _dollars(tool: str, cost: object) -> Decimal:
+    try:
+        # By way of text: the Decimal of 0.1 itself has 55 digits.
+        amount = Decimal(str(cost))
+    except ArithmeticError:
+        amount = Decimal(-1)
+    if not (amount.is_finite() and amount >= 0):
+        raise ValueError(f"ToolSpec of {tool!r}: cost={cost!r}: US dollars, 0 or more")
+    return amount
 
 
 def _check_pattern(tool: str, pattern: str) -> None:

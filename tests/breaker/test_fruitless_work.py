@@ -274,12 +274,6 @@ def write_rejected_for_ever(run: Driver) -> Iterator[bool]:
         )
 
 
-@fruitless(write("bash", repeatable=True), most=7)
-def shell_same_failing_command(run: Driver) -> Iterator[bool]:
-    for _n in range(40):
-        yield run.gives("make: *** [all] Error 2", "bash", command="make")
-
-
 @fruitless(write("bash", repeatable=True), most=5)
 def shell_failing_with_new_flags(run: Driver) -> Iterator[bool]:
     for n in range(40):

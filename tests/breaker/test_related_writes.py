@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_tripwire.breaker import Breaker, Outcome, ToolCall
+
 from .driver import (
     Decision,
     Driver,
@@ -271,10 +273,118 @@ def test_thing_put_back_into_the_state_it_was_in(
 ) -> None:
     driver = Driver(spec)
 
-    assert all(
+    again = all(
         driver.gives(result, "set", name="flag", state=each) for each in (*states, states[0])
     )
-    assert driver.is_open
+
+    # Where nothing is declared, a number beside a thing that was made may be an amount.
+    amounts = spec.identity is None and isinstance(result, dict) and type(states[0]) is int
+    assert again is not amounts
+    assert driver.run.mode is Mode.OPEN
+
+
+# What was a way to pay twice, with nothing declared.
+
+
+@pytest.mark.parametrize(
+    ("pay", "other"),
+    [
+        ({"to": "alice", "amount": 50}, None),
+        ({"payment": {"order_id": "o-17", "amount": 5}}, {"payment": {"order_id": "o-18"}}),
+        ({"orders": ["o-17"]}, {"orders": ["o-18"]}),
+        ({"account": "main", "to": "alice"}, {"account": "main", "to": "bob"}),
+    ],
+)
+def test_look_or_another_payment_between_is_no_excuse(
+    pay: dict[str, Any], other: dict[str, Any] | None
+) -> None:
+    driver = Driver(bare(write("pay")), bare(read("balance")))
+
+    driver.gives({"balance": 100}, "balance", account="main")
+    assert driver.gives({"payment_id": "p-1"}, "pay", **pay)
+    driver.gives({"balance": 50}, "balance", account="main")
+    if other is not None:
+        assert driver.gives({"payment_id": "p-2"}, "pay", **other)
+
+    assert not driver.gives({"payment_id": "p-3"}, "pay", **pay)
+    assert driver.last.reason is Reason.DUPLICATE_WRITE
+
+
+def test_id_that_an_envelope_shows_lets_no_lost_write_through() -> None:
+    driver = Driver(bare(write("pay")), bare(read("look")))
+    driver.gives({"trace_id": "t-9", "state": "open"}, "look", order="o-1")
+    driver.fails(Status.UNKNOWN, "lost", "pay", order="o-1", amount=5, request_id="a1")
+
+    assert not driver.gives("ok", "pay", order="o-1", amount=5, request_id="t-9")
+    assert driver.last.reason is Reason.UNKNOWN_SIDE_EFFECT
+
+
+def test_nonce_alone_is_no_other_write() -> None:
+    driver = Driver(bare(write("checkout")))
+    driver.fails(Status.UNKNOWN, "lost", "checkout", idempotency_key="k1")
+
+    assert not driver.gives("ok", "checkout", idempotency_key="k2")
+
+
+def test_lost_write_is_not_forgotten_after_many_others() -> None:
+    driver = Driver(bare(write("pay")), bare(write("note")))
+    driver.fails(Status.UNKNOWN, "lost", "pay", order="o-1", memo="first try of it")
+    for number in range(80):
+        driver.gives("ok", "note", about=f"n-{number}")
+
+    assert not driver.gives("ok", "pay", order="o-1", memo="second try of it")
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        {"p": {"order": "o-1 "}, "amount": 5},
+        {"p": {"order": "o-1"}, "amount": "5.0"},
+        {"p": {"order": "o-1"}, "amount": 5, "currency": None},
+        {"p": {"order": "o\u20111"}, "amount": 5},
+        {"p": {"order": "#O-1"}, "amount": 5},
+    ],
+)
+def test_lost_write_is_held_however_it_is_spelled(again: dict[str, Any]) -> None:
+    driver = Driver(bare(write("pay")))
+    driver.fails(Status.UNKNOWN, "lost", "pay", p={"order": "o-1"}, amount=5)
+
+    assert not driver.gives("ok", "pay", **again)
+
+
+def test_message_that_is_delivered_again_repeats_nothing_that_the_user_asked_for_in_it() -> None:
+    breaker = Breaker(specs={"pay": PAY})
+    for _delivery in range(2):
+        with breaker.run(request_id="m-1") as run:
+            run.user_message()
+            made = ToolCall(call_id="c", tool="pay", arguments={"order": "O-1", "amount": 3})
+            verdict = run.decide(made)
+            if verdict.allowed:
+                run.settle(made, Outcome(status=Status.OK, result={"id": 1}))
+
+    assert verdict.reason is Reason.DUPLICATE_WRITE
+
+
+@pytest.mark.parametrize(
+    "shown", [{"order": "O-1", "amount": 3}, {"order": "O-1", "account_balance": 0}]
+)
+def test_record_of_what_was_asked_about_is_no_absence(shown: dict[str, Any]) -> None:
+    spec = ToolSpec(
+        name="pay",
+        effect="write",  # type: ignore[arg-type]
+        identity=("order", "amount"),
+        reconcile=lambda order, amount: shown,
+        late_effect_s=0,
+    )
+    run = Breaker(specs={"pay": spec}).run()
+    calls = [
+        ToolCall(call_id=f"c{n}", tool="pay", arguments={"order": "O-1", "amount": 3})
+        for n in range(2)
+    ]
+    assert run.decide(calls[0]).allowed
+    run.settle(calls[0], Outcome(status=Status.UNKNOWN, error="lost"))
+
+    assert run.decide(calls[1]).reason is Reason.UNKNOWN_SIDE_EFFECT
 
 
 @either(SET)

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from pytest_tripwire.breaker.epoch import work_of
 from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.timeline import Decision, Mode, Reason, ToolSpec, WriteEntry, WriteStatus
 
@@ -40,7 +43,7 @@ def write_certainty(run: Core, proposal: Proposal) -> Finding | None:
         return None
     entry = standing(run, run.ledger.of_resource(proposal.intent.resource), proposal)
     if entry is None:
-        entry = _related(run, proposal)
+        entry = _as_a_nonce(run, proposal) or _related(run, proposal)
     if entry is not None:
         return explain(entry, run, proposal)
     return _stale(run, proposal)
@@ -57,18 +60,38 @@ def standing(run: Core, known: Sequence[WriteEntry], proposal: Proposal) -> Writ
     )
     if entry is None or entry.status is not WriteStatus.CONFIRMED:
         return entry
-    own = run.state.own
-    due = own.is_put_back(entry.key) or own.is_due_again(entry.key)
-    excused = proposal.spec.repeatable or (due and entry.run_id == run.run_id)
+    excused = proposal.spec.repeatable or (entry.run_id == run.run_id and _is_due(run, entry))
     return None if excused else entry
+
+
+def _is_due(run: Core, entry: WriteEntry) -> bool:
+    """Whether a confirmed write has reason to be made again. Arguments that cannot be looked into
+    give none.
+    """
+    own = run.state.own
+    try:
+        return own.is_put_back(entry.key) or own.is_due_again(entry.key)
+    except Exception:  # noqa: BLE001 - they may raise anything when they are compared
+        return False
+
+
+def _as_a_nonce(run: Core, proposal: Proposal) -> WriteEntry | None:
+    """The entry that would forbid the proposal if an id that it was given were a nonce after all:
+    what is taken for an id may hold a write back, and never lets one through.
+    """
+    other = proposal.as_a_nonce
+    if other is None:
+        return None
+    same = msgspec.structs.replace(proposal, intent=other)
+    return standing(run, run.ledger.of_resource(other.resource), same)
 
 
 def _related(run: Core, proposal: Proposal) -> WriteEntry | None:
     """An unknown write of this run that may act on the same, where nothing is declared."""
-    if proposal.spec.identity is not None or not run.state.own.undeclared:
+    if not run.state.own.undeclared:
         return None
     loose = run.state.history.free.loosen(proposal.call, proposal.spec)
-    for own in run.state.own.concerning(loose):
+    for own in run.state.own.concerning(loose, declared=proposal.spec.identity is not None):
         for entry in run.ledger.of_resource(own.resource):
             if entry.key == own.key and entry.status is WriteStatus.UNKNOWN:
                 return entry
@@ -112,11 +135,20 @@ def in_the_way(
             beside = entry.run_id != run_id and entry.epoch == epoch
             changed_since = changed_since or not beside
         # A message that is delivered again excuses nothing that was done for it before.
-        elif (entry.epoch == epoch or entry.key in learned) and (
+        elif (_is_same_work(entry, epoch, run_id) or entry.key in learned) and (
             entry.run_id != run_id or not changed_since
         ):
             return entry
     return None
+
+
+def _is_same_work(entry: WriteEntry, epoch: str, run_id: str) -> bool:
+    """Whether an entry belongs to the same piece of work. What the user has said divides it within
+    one run; a message that is delivered again in another run is the same one all the same.
+    """
+    if entry.epoch == epoch:
+        return True
+    return entry.run_id != run_id and work_of(entry.epoch) == work_of(epoch)
 
 
 def explain(entry: WriteEntry, run: Core, proposal: Proposal) -> Finding:

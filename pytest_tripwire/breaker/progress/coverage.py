@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
-from pytest_tripwire.breaker.fingerprint import as_json, is_minted, is_talk_of
+from pytest_tripwire.breaker.fingerprint import is_minted, is_talk_of
 from pytest_tripwire.breaker.names import is_end, is_position, is_span
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.timeline import ToolCall, ToolSpec
@@ -22,6 +22,8 @@ from pytest_tripwire.timeline import ToolCall, ToolSpec
 _THINGS = 256
 #: Two numbers of which the first is never more than the second are taken for from and to.
 _PAIR = 2
+#: No position lies beyond.
+_FARTHEST = 1e15
 #: Separate ranges of one thing that are kept.
 _RANGES = 64
 
@@ -130,7 +132,7 @@ def part_of(call: ToolCall, spec: ToolSpec) -> Part | None:
     spans = _spans(name, numbers, spec)
     others = {each: numbers[each] for each in numbers if each != name and each not in spans}
     return Part(
-        thing=digest((spec.name, kept, others)),
+        thing=digest((spec.name, kept, others), whole_numbers=True),
         start=value,
         end=_end(value, spans),
         named=name in spec.cursor or is_position(name),
@@ -144,9 +146,11 @@ def _split(arguments: Mapping[str, Any], spec: ToolSpec) -> tuple[dict[str, Any]
         if is_minted(name, spec) or is_talk_of(name, spec):
             continue
         if type(value) in {int, float} and name not in (spec.identity or ()):
+            if not abs(value) < _FARTHEST:
+                return {}, {}  # no position, nor a number that is one
             numbers[name] = value
         elif name not in spec.cursor:
-            kept[name] = as_json(value)
+            kept[name] = value
     return kept, numbers
 
 

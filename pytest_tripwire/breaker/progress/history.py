@@ -92,7 +92,7 @@ class History:
         self._count(step)
         if step.effect is Effect.HANDOFF:
             self._hand_off(step)
-        if not self.waits:
+        if not self.waits and not step.spec.repeatable:
             self.recent.append(step)
             # Postconditions decide what is progress; a cycle is one only if nothing in it is new.
             self.streak = 0 if (new or fruitful) and not step.empty else self.streak + 1
@@ -260,7 +260,7 @@ class History:
         and for a hand-off what it carries: another colleague alone is nothing new about the task.
         """
         marks = {
-            Effect.READ: f"{step.resource}:{step.outcome}",
+            Effect.READ: f"{_place(step)}:{step.outcome}",
             Effect.WRITE: f"{step.resource}:{step.intent}:{step.version}",
             Effect.HANDOFF: f"carried:{step.content}",
         }
@@ -269,6 +269,11 @@ class History:
             return False
         self._seen.put(known, True)  # noqa: FBT003 - a set that forgets
         return True
+
+
+def _place(step: Step) -> str:
+    """What was looked at: with a declared cursor, where in it too."""
+    return step.exact if step.spec.cursor else step.resource
 
 
 def _is_declared(step: Step) -> bool:

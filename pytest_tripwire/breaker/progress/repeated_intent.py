@@ -37,6 +37,8 @@ def others_between(history: History, step: Step) -> int:
     """How many other intents lie between the repeats, if each of them is a repeat as well."""
     steps = list(history.recent)
     places = [at for at, each in enumerate(steps) if each.intent == step.intent]
+    if not places:
+        return 0  # a write that is a new act each time goes round in no circle
     between = [each for each in steps[places[0] : places[-1]] if each.intent != step.intent]
     kinds = {(each.intent, each.outcome) for each in between}
     repeated = all(history.repeats.count(kind, new=history.new) > 1 for kind in kinds)

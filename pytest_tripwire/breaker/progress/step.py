@@ -12,6 +12,7 @@ from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.emptiness import finds_nothing, parsed_json
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.names import is_passing
+from pytest_tripwire.breaker.words import printable
 from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, Outcome, Status, ToolCall, ToolSpec
 
 #: Empty results are one outcome, however each of them says that there is nothing.
@@ -20,6 +21,8 @@ EMPTY = "empty"
 _DEEPEST = 8
 #: Texts in which times and durations are left out, in characters.
 _LONGEST = 20_000
+#: Parts of a result.
+_PARTS = 20_000
 #: Words of a text that says more than the time.
 _FEWEST = 2
 
@@ -141,7 +144,22 @@ def fingerprint(outcome: Outcome, spec: ToolSpec, version: str) -> str:
 
 def content_of(result: Any, spec: ToolSpec) -> Any:
     """`result` without what changes by itself: declared, or by its name."""
-    return _stable(result, spec, depth=_DEEPEST)
+    return _stable(result, spec, depth=_DEEPEST) if _is_small(result) else result
+
+
+def _is_small(result: Any) -> bool:
+    """Whether a result can be looked into part by part; one that holds a part many times is as
+    large as all of them.
+    """
+    left, seen = [result], 0
+    while left and seen <= _PARTS:
+        part = left.pop()
+        seen += 1
+        if isinstance(part, Mapping):
+            left.extend(part.values())
+        elif isinstance(part, list | tuple):
+            left.extend(part[:_PARTS])
+    return seen <= _PARTS
 
 
 def version_of(result: Any, spec: ToolSpec) -> str:
@@ -149,7 +167,7 @@ def version_of(result: Any, spec: ToolSpec) -> str:
     if spec.result_version is None or not isinstance(result, Mapping):
         return ""
     version = result.get(spec.result_version)
-    return "" if version is None else str(version)
+    return printable(version) or ("" if version is None else digest((version,)))
 
 
 def _stable(value: Any, spec: ToolSpec, *, depth: int) -> Any:

@@ -17,6 +17,7 @@ from pytest_tripwire.breaker.fingerprint import is_talk_of
 from pytest_tripwire.breaker.polls import is_under_way
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.progress.step import Step
+from pytest_tripwire.breaker.words import printable
 from pytest_tripwire.timeline import Effect, Status
 
 #: Seconds that have to pass between two looks.
@@ -28,6 +29,8 @@ MOST_LOOKS = 100
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(?:ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?")
 #: Units in which a pause may be said: seconds, milliseconds, minutes, hours.
 _UNITS_S = (1.0, 0.001, 60.0, 3600.0)
+#: Nobody waits for longer, in whatever unit.
+_MOST_S = 1e12
 #: Share by which a pause may miss what was said.
 _NEAR = 0.1
 
@@ -97,7 +100,7 @@ class Waiting:
 
     def _is_own(self, step: Step) -> bool:
         values = (each for each in step.call.arguments.values() if _is_id(each))
-        return any(str(each) in self._started for each in values)
+        return any(printable(each) in self._started for each in values)
 
 
 def _is_talk(step: Step) -> bool:
@@ -118,7 +121,7 @@ def _says(arguments: Mapping[str, Any], seconds: float) -> bool:
 
 def _numbers(value: Any) -> list[float]:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return [float(value)]
+        return [float(value)] if abs(value) < _MOST_S else []
     if isinstance(value, str) and len(value) <= _LONGEST:
         found = (_SPAN.fullmatch(each) for each in value.split())
         return [float(each.group(1)) for each in found if each]
@@ -127,7 +130,7 @@ def _numbers(value: Any) -> list[float]:
 
 def _ids(result: Any) -> list[str]:
     values = list(result.values()) if isinstance(result, Mapping) else [result]
-    return [str(each) for each in values[:32] if _is_id(each)]
+    return [text for each in values[:32] if _is_id(each) and (text := printable(each))]
 
 
 def _is_silent(result: Any) -> bool:
