@@ -105,8 +105,6 @@ def test_a_lost_write_surfaces_even_if_nobody_proposed_it_again() -> None:
 
 def test_a_run_can_be_closed_by_hand() -> None:
     run = Breaker(budget=ONE_TURN).run()
-    assert run.close() is None
-
     stopped(run)
 
     record = run.close()
@@ -114,6 +112,16 @@ def test_a_run_can_be_closed_by_hand() -> None:
     assert record.reason is Reason.TURN_BUDGET
     assert run.run_id in repr(run)
     assert "stopped" in repr(run)
+
+
+def test_no_request_is_sent_in_a_run_that_was_closed() -> None:
+    run = Breaker(budget=ONE_TURN).run()
+    assert run.close() is None
+
+    refused = run.before_model()
+
+    assert not refused.allowed
+    assert refused.reason is Reason.CANCELLED
 
 
 def test_runs_have_budgets_of_their_own() -> None:
