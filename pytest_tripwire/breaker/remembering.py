@@ -106,6 +106,17 @@ def spent_by_now(memory: RunMemory, ledger: Ledger) -> dict[str, Decimal]:
     return {**memory.spent, name: max(known, Decimal(written))}
 
 
+def _check_store(memory: RunMemory, ledger: Ledger) -> None:
+    """A run that has written goes on only where its writes are known, or it would repeat them."""
+    wrote = float(memory.spent.get(Dimension.SIDE_EFFECTS.value, 0)) > 0
+    known = any(ledger.of_run(each) for each in (memory.run_id, *memory.kin))
+    if wrote and not known:
+        raise StateError(
+            f"run(state=...): run {memory.run_id[:80]} has written, and this store knows nothing of "
+            "it. Give the breaker the store that the run had: Breaker(store=...)"
+        )
+
+
 def context_of(
     memory: RunMemory,
     ledger: Ledger,
@@ -133,6 +144,7 @@ def context_of(
             f"run(state=...): run {memory.run_id[:80]} had come to its end when the state was "
             "made. Begin a new run"
         )
+    _check_store(memory, ledger)
     return RunContext(
         run_id=memory.run_id,
         tenant=memory.tenant,

@@ -671,3 +671,19 @@ def test_nothing_is_stopped_only_because_it_was_carried(
     for step in steps:
         pair.take(step)
         assert pair.other.mode is Mode.OPEN or pair.one.mode is not Mode.OPEN
+
+
+def test_run_that_has_written_goes_on_only_where_its_writes_are_known() -> None:
+    spec = ToolSpec(name="pay", effect="write", identity=("order",))  # type: ignore[arg-type]
+    breaker = Breaker(specs={"pay": spec})
+    run = breaker.run(tenant="acme", request_id="m-1")
+    made = ToolCall(call_id="c", tool="pay", arguments={"order": "O-1"})
+    assert run.decide(made).allowed
+    run.settle(made, Outcome(status=Status.OK, result={"id": 1}))
+    state = run.snapshot()
+
+    with pytest.raises(StateError, match="this store knows nothing of it"):
+        Breaker(specs={"pay": spec}).run(tenant="acme", state=state)
+
+    with breaker.run(tenant="acme", state=state) as later:
+        assert later.decide(made).reason is Reason.DUPLICATE_WRITE

@@ -694,3 +694,23 @@ def test_the_order_of_spans_does_not_matter(order: list[int], data: st.DataObjec
     cut = data.draw(st.integers(0, 6))
 
     assert read([spans[n] for n in order], cut) == read(spans, 3)
+
+
+def test_one_id_of_many_calls_is_that_of_the_latest_request_that_names_it(one: Make) -> None:
+    proposed = json.dumps(
+        [{"role": "assistant", "parts": [{"type": "tool_call", "id": "call_0", "name": "look"}]}]
+    )
+    spans = []
+    for number in range(3):
+        at = number * 10
+        spans.append(
+            chat(f"c{number}", at, at + 1, attributes={"gen_ai.output.messages": proposed})
+        )
+        spans.append(
+            tool(f"t{number}", at + 2, at + 3, attributes={"gen_ai.tool.call.id": "call_0"})
+        )
+
+    trace = one(*spans)
+
+    assert [step.tool for step in trace.steps] == ["look"] * 3
+    assert [step.turn for step in trace.steps] == [1, 2, 3]

@@ -87,16 +87,19 @@ class _Run:
                 )
 
     def _turns(self) -> dict[int, int | None]:
-        """Which request proposed each call, both by position: the one whose answer names it, else
-        the latest one of the same agent, else the latest one.
+        """Which request proposed each call, both by position: the latest one before it whose answer
+        names it, as models give one id to several calls; else the latest one of the same agent,
+        else the latest one.
         """
-        by_call = {call: n for n, request in enumerate(self._requests) for call in request.calls}
+        by_call: dict[str, int] = {}
         latest: dict[str | None, int] = {}
         found: dict[int, int | None] = {}
         for n, span in enumerate(self._told):
             agent = self._family.agent_span(span)
             if span.kind is Kind.MODEL:
-                latest[agent] = latest[None] = latest.get(None, -1) + 1
+                number = latest.get(None, -1) + 1
+                latest[agent] = latest[None] = number
+                by_call.update(dict.fromkeys(self._requests[number].calls, number))
             else:
                 call = span.text(names.CALL_ID)
                 last = latest.get(agent, latest.get(None))
