@@ -112,8 +112,8 @@ def _check_store(memory: RunMemory, ledger: Ledger) -> None:
     known = any(ledger.of_run(each) for each in (memory.run_id, *memory.kin))
     if wrote and not known:
         raise StateError(
-            f"run(state=...): run {memory.run_id[:80]} has written, and this store knows nothing of "
-            "it. Give the breaker the store that the run had: Breaker(store=...)"
+            f"run(state=...): run {memory.run_id[:80]} has written, and this store knows nothing "
+            "of it. Give the breaker the store that the run had: Breaker(store=...)"
         )
 
 

@@ -682,7 +682,7 @@ def test_run_that_has_written_goes_on_only_where_its_writes_are_known() -> None:
     run.settle(made, Outcome(status=Status.OK, result={"id": 1}))
     state = run.snapshot()
 
-    with pytest.raises(StateError, match="this store knows nothing of it"):
+    with pytest.raises(StateError, match="this store knows nothing"):
         Breaker(specs={"pay": spec}).run(tenant="acme", state=state)
 
     with breaker.run(tenant="acme", state=state) as later:
