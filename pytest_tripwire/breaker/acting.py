@@ -203,7 +203,8 @@ class Acting:
         verdict = verdict_of(finding)
         seq = self.decided(call, verdict)
         if finding.parks and proposal is not None:
-            self._core.state.approvals.park(proposal, evidence=seq)
+            state = self._core.state
+            state.approvals.park(proposal, evidence=seq, versions=state.versions)
         return verdict
 
     def allowed(self, call: ToolCall) -> Verdict:

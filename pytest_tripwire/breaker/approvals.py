@@ -68,17 +68,21 @@ class Approvals:
         self._parked: dict[str, Parked] = {}
         self._ambiguous: set[str] = set()
 
-    def park(self, proposal: Proposal, *, evidence: int) -> None:
-        """A call was put off until somebody says yes to it."""
+    def park(self, proposal: Proposal, *, evidence: int, versions: Mapping[str, str]) -> None:
+        """A call was put off until somebody says yes to it. `versions` are those of the records that
+        the run has seen: the yes is one to the record as it is now.
+        """
         call = proposal.call
+        names = frozenset(mentioned(call.arguments))
         before = self._parked.pop(call.call_id, None)
         if before is not None and before.intent != proposal.intent.digest:
             self._ambiguous.add(call.call_id)
         self._parked[call.call_id] = Parked(
             intent=proposal.intent.digest,
             kind=proposal.spec.kind,
-            names=frozenset(mentioned(call.arguments)),
+            names=names,
             evidence=evidence,
+            version=next((versions[each] for each in sorted(names) if each in versions), ""),
         )
         while len(self._parked) > _MOST:
             del self._parked[next(iter(self._parked))]
@@ -99,7 +103,7 @@ class Approvals:
         if parked is None or call_id in self._ambiguous:
             return False
         parked.granted, parked.expires_at, parked.left = True, expires_at, attempts
-        parked.version, parked.policy = version, policy
+        parked.version, parked.policy = version or parked.version, policy
         return True
 
     def under(self, policy: str) -> None:

@@ -62,7 +62,8 @@ class Outside:
             spec = self._core.state.given.known(call, spec)
             intent = intent_of(call, spec, self._core.tenant)
             proposal = Proposal(call=call, spec=spec, intent=intent)
-            self._core.state.approvals.park(proposal, evidence=0)
+            state = self._core.state
+            state.approvals.park(proposal, evidence=0, versions=state.versions)
 
     def approve(
         self,

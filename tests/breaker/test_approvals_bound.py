@@ -310,3 +310,17 @@ def test_no_payment_without_a_yes_of_its_own(steps: list[tuple[str, int, int]]) 
             elif verdict.decision is Decision.REQUIRE_APPROVAL:
                 waiting[order, amount] = call.call_id
                 granted.discard((order, amount))
+
+
+def test_yes_is_one_to_the_record_as_it_was_when_the_call_was_proposed() -> None:
+    driver = Witness(
+        read("get", identity=("order",), result_version="v"),
+        write("refund", identity=("order",), requires_approval=True),
+    )
+    driver.gives({"v": "1", "total": 5}, "get", order="O-1")
+    asked, _ = driver.propose("refund", order="O-1", amount=5)
+    driver.gives({"v": "2", "total": 9}, "get", order="O-1")
+    driver.outside.approve(asked.call_id)
+
+    assert not driver.gives("ok", "refund", order="O-1", amount=5)
+    assert driver.last.reason is Reason.STALE_RESUME
