@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import intent_of, plain
@@ -115,6 +116,12 @@ class Outside:
                 self._core.context, run_id=run_id, request_id=request_id or run_id
             )
             self._core.events.run_id = run_id
+            self._core.accounts = Accounts(self._core.budget)
+            self._core.context = msgspec.structs.replace(
+                self._core.context, started_at=self._core.clock.now()
+            )
+            self._core.state.parked_s = 0.0
+            self._core.state.turns = 0
             self._core.state.history.new_epoch()
 
     def resolve(self, call: ToolCall, status: WriteStatus, result_id: str | None = None) -> int:
