@@ -69,8 +69,8 @@ class Approvals:
         self._ambiguous: set[str] = set()
 
     def park(self, proposal: Proposal, *, evidence: int, versions: Mapping[str, str]) -> None:
-        """A call was put off until somebody says yes to it. `versions` are those of the records that
-        the run has seen: the yes is one to the record as it is now.
+        """A call was put off until somebody says yes to it. `versions` are those of the records
+        that the run has seen: the yes is one to the record as it is now.
         """
         call = proposal.call
         names = frozenset(mentioned(call.arguments))
