@@ -80,16 +80,16 @@ def wording(text: str) -> Wording:
     plain = _EPOCH.sub("", unicodedata.normalize("NFKC", text[: _MOST * 4]))
     pieces = tuple(each.strip(_EDGE) for each in plain.split()[:_MOST])
     said = [each for each in pieces if each and not each.startswith("-")]
-    tokens = frozenset(_stem(token) for each in said for token in _TOKEN.findall(each.lower()))
+    tokens = frozenset(_stem(token) for each in set(said) for token in _TOKEN.findall(each.lower()))
     meant = tokens - _FUNCTION
-    flags = frozenset(flag for each in pieces for flag in _flags(each))
+    flags = frozenset(flag for each in pieces if each[:1] == "-" for flag in _flags(each))
     return Wording(tuple(said), meant or tokens, flags)
 
 
 def _flags(piece: str) -> tuple[str, ...]:
-    """The flags in a piece of a command: `-rf` is `-r` and `-f`."""
-    if not piece.startswith("-") or piece.startswith("--") or len(piece) > _SHORT:
-        return (piece,) if piece.startswith("-") else ()
+    """The flags in a piece of a command that begins with a dash: `-rf` is `-r` and `-f`."""
+    if piece.startswith("--") or len(piece) > _SHORT:
+        return (piece,)
     return tuple(piece[1:])
 
 
@@ -162,11 +162,16 @@ def restates(one: Wording, other: Wording) -> bool:
     return not now < before and shared * 3 >= max(len(before), len(now)) * 2
 
 
+_BETWEEN = re.compile(r"[\s\"'`,;()\[\]{}<>|&=]+")
+_SLASHES = re.compile(r"/{2,}")
+
+
 def references(text: str) -> frozenset[str]:
     """The certain things that a text names, long enough to be no accident."""
     plain = unicodedata.normalize("NFKC", text[: _MOST * 10])
-    found = re.split(r"[\s\"'`,;()\[\]{}<>|&=]+", plain)
-    names = (part for each in found for part in re.split(r"/{2,}", each.strip(_EDGE)))
+    found = {each.strip(_EDGE) for each in _BETWEEN.split(plain)}
+    long = (each for each in found if len(each) >= _NAME)
+    names = (part for each in long for part in _SLASHES.split(each))
     whole = {each for each in names if _is_name(each)}
     parts = {part for each in whole for part in each.split("/") if _is_name(part)}
     return frozenset(whole | parts)

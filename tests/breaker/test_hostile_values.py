@@ -10,8 +10,9 @@ import pytest
 from pytest_tripwire.breaker import Breaker, Decision, Outcome, Reason, Status, ToolCall, ToolSpec
 from pytest_tripwire.breaker.words import is_id
 
-#: Far more than any decision takes, far less than a regular expression that goes astray.
-PATIENCE_S = 2.0
+#: Seconds of this process's own time, so that a busy machine makes no difference: far more than any
+#: decision takes, far less than a regular expression that goes astray.
+PATIENCE_S = 20.0
 
 
 class Rude:
@@ -71,7 +72,7 @@ def test_value_as_argument_and_as_result(
 ) -> None:
     spec = ToolSpec(name="tool", effect=effect, identity=identity)  # type: ignore[arg-type]
     run = Breaker(specs={"tool": spec}).run()
-    began = time.monotonic()
+    began = time.process_time()
 
     for number in range(3):
         call = ToolCall(call_id=str(number), tool="tool", arguments={"x": VALUES[what]})
@@ -81,7 +82,7 @@ def test_value_as_argument_and_as_result(
         if run.decide(plain).allowed:
             run.settle(plain, Outcome(status=Status.OK, result={"id": VALUES[what]}))
 
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.process_time() - began < PATIENCE_S
 
 
 @pytest.mark.parametrize("name", [1, None, ("a",)])
@@ -95,9 +96,9 @@ def test_argument_without_a_name_is_refused(name: Any) -> None:
 
 
 def test_id_is_told_from_a_long_text_at_once() -> None:
-    began = time.monotonic()
+    began = time.process_time()
 
     assert not is_id("a" * 600 + "1" * 600 + "=")
     assert not is_id("a" * 100_000)
     assert is_id("R-7")
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.process_time() - began < 1.0
