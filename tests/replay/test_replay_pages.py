@@ -124,6 +124,22 @@ def test_every_block_of_the_page_is_followed_here_or_says_why_not() -> None:
     assert {language for note, language in notes if "test_replay_pages.py" not in note} == {"yaml"}
 
 
+def test_what_the_readme_types_reads_a_folder_of_traces(tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    step = {"tool": "find", "effect": "read", "outcome": {"status": "ok"}}
+    steps = [{**step, "args": {"n": number}} for number in range(3)]
+    trace = {"id": "good", "trace": steps}
+    (tmp_path / "traces" / "good.jsonl").write_text(json.dumps(trace), encoding="utf-8")
+    commands = re.findall(
+        r"^(agent-tripwire replay [^#\n]*)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+
+    replayed, suggested = (typed(command, tmp_path) for command in commands)
+
+    assert replayed[0] == "1 run, 3 steps: 0 would have been stopped"
+    assert "[classes.default]" in suggested
+
+
 def named(page: Path) -> set[str]:
     return set(
         re.findall(r"[\w.@-]+", " ".join(re.findall(r"`([^`\n]+)`", page.read_text("utf-8"))))
