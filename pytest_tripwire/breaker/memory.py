@@ -174,7 +174,7 @@ def decode(state: Any) -> RunMemory:
     _check_head(data)
     try:
         memory = msgspec.json.decode(data, type=RunMemory)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StateError(f"run(state=...): the state is damaged: {error}") from None
     amounts = {**memory.spent, **memory.tool_costs, "lowest_cost": memory.lowest_cost}
     for name, amount in amounts.items():

@@ -127,7 +127,7 @@ def _is_object(text: str) -> bool:
     # A script that writes JSON itself knows the schema better than we do.
     try:
         return isinstance(msgspec.json.decode(text), dict)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
 
 

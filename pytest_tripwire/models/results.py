@@ -23,7 +23,7 @@ def read_result(call_id: str, text: str) -> ToolResult:
 def _json(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return _python(text)
 
 
