@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from pytest_tripwire.timeline import Decision, Effect, Reason
 
@@ -16,6 +17,27 @@ EVENT_MARK = "@"
 MODEL_REQUEST = "@model_request"
 #: The event of a user's message that a run of several begins anew with.
 USER_MESSAGE = "@user_message"
+#: Steps of one trace, expanded, and of one `repeat`. More are a slip of the pen.
+MOST_STEPS = 10_000_000
+#: US dollars. More are a slip of the pen as well, and would overflow sums.
+MOST_MONEY = Decimal(10) ** 9
+
+# Bounds hold where a trace is read.
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Seconds = Annotated[float, Meta(ge=0, le=1e12)]
+Repeat = Annotated[int, Meta(ge=1, le=MOST_STEPS)]
+Name = Annotated[str, Meta(min_length=1)]
+
+
+def is_money(amount: Decimal) -> bool:
+    """Whether this can be an amount of US dollars."""
+    return amount.is_finite() and 0 <= amount <= MOST_MONEY
+
+
+def check_money(amount: Decimal | None) -> None:
+    """Raise ValueError for what cannot be an amount of money."""
+    if amount is not None and not is_money(amount):
+        raise ValueError(f"`cost_usd` is no amount of US dollars from 0 to {MOST_MONEY}")
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,14 +59,12 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     applied: bool | None = None
 
 
-class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One recorded step: a call that was proposed, or an event of the run.
+class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What every format says of a step in the same words.
 
     Args:
         tool: the tool's name, or the event's with `@` before it.
-        args: the call's arguments by name.
         effect: what the tool does, where the trace says it.
-        outcome: what came back.
         agent: who proposed it, where that is known.
         cost_usd: what the step cost, US dollars; None if nobody says.
         elapsed_s: seconds that it took.
@@ -63,20 +83,17 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
         prompt_tokens: tokens of the prompt of the request that proposed this; of the steps of one
             turn only one carries them.
         completion_tokens: likewise of its answer.
-        args_known: whether the arguments were recorded. Telemetry leaves them out by default.
-        result_known: whether the result was recorded.
     """
 
-    tool: str
-    args: Mapping[str, Any] = {}
+    tool: Name
     effect: Effect | None = None
-    outcome: Recorded
     agent: str | None = None
     cost_usd: Decimal | None = None
-    elapsed_s: float | None = None
+    elapsed_s: Seconds | None = None
+    at_s: Seconds | None = None
     turn: int | None = None
     plan: Any = None
-    repeat: int = 1
+    repeat: Repeat = 1
     event: str | None = None
     postcondition: Any = None
     forced: bool = False
@@ -84,9 +101,22 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
     reconciles: int | None = None
     authoritative: bool = False
     text: str | None = None
-    at_s: float | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+
+
+class TraceStep(StepFacts, frozen=True, kw_only=True):
+    """One recorded step: a call that was proposed, or an event of the run.
+
+    Args:
+        args: the call's arguments by name.
+        outcome: what came back.
+        args_known: whether the arguments were recorded. Telemetry leaves them out by default.
+        result_known: whether the result was recorded.
+    """
+
+    args: Mapping[str, Any] = {}
+    outcome: Recorded
     args_known: bool = True
     result_known: bool = True
 
@@ -99,11 +129,14 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits that were in force, as the trace carries them."""
 
-    turns: int | None = None
-    deadline_s: float | None = None
+    turns: Count | None = None
+    deadline_s: Seconds | None = None
     cost_usd: Decimal | None = None
-    tool_calls: int | None = None
-    side_effects: int | None = None
+    tool_calls: Count | None = None
+    side_effects: Count | None = None
+
+    def __post_init__(self) -> None:
+        check_money(self.cost_usd)
 
 
 class Expect(msgspec.Struct, frozen=True, kw_only=True):

@@ -101,35 +101,28 @@ def tail_quiet_log(run: Driver) -> None:
     run.gives("started", "tail", file="app.log", since="last")
 
 
+COLUMNS = [
+    ("users", "email"),
+    ("orders", "total"),
+    ("items", "sku"),
+    ("carts", "owner"),
+    ("refunds", "amount"),
+    ("visits", "at"),
+    ("pages", "title"),
+    ("tags", "label"),
+    ("votes", "value"),
+]
+
+
 @declared(read("sql", identity=("query",)))
 def null_checks_all_zero(run: Driver) -> None:
-    for t, c in [
-        ("users", "email"),
-        ("orders", "total"),
-        ("items", "sku"),
-        ("carts", "owner"),
-        ("refunds", "amount"),
-        ("visits", "at"),
-        ("pages", "title"),
-        ("tags", "label"),
-        ("votes", "value"),
-    ]:
+    for t, c in COLUMNS:
         run.gives(0, "sql", query=f"select count(*) from {t} where {c} is null")  # noqa: S608 - nothing is run
 
 
 @declared(read("sql", identity=("query",)))
 def null_checks_rows_empty(run: Driver) -> None:
-    for t, c in [
-        ("users", "email"),
-        ("orders", "total"),
-        ("items", "sku"),
-        ("carts", "owner"),
-        ("refunds", "amount"),
-        ("visits", "at"),
-        ("pages", "title"),
-        ("tags", "label"),
-        ("votes", "value"),
-    ]:
+    for t, c in COLUMNS:
         run.gives([], "sql", query=f"SELECT * FROM {t} WHERE {c} IS NULL")  # noqa: S608 - nothing is run
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.replay.reading import names
-from pytest_tripwire.replay.reading.recorded import MOST_MONEY
 from pytest_tripwire.replay.reading.span import Kind, Span
+from pytest_tripwire.replay.trace import is_money
 
 _MOST_TOKENS = 2**53
 
@@ -74,4 +74,4 @@ def _money(value: Any) -> Decimal | None:
         amount = Decimal(str(value))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() and 0 <= amount <= MOST_MONEY else None
+    return amount if is_money(amount) else None
