@@ -142,12 +142,11 @@ class Approvals:
             standing = _standing(parked, now)
             if standing is not Standing.UNASKED:
                 return standing, parked
+        unused = [] if exact else [each for each in same if each.granted and each.left > 0]
+        if not unused:
+            return Standing.UNASKED, None
         names = frozenset(mentioned(proposal.call.arguments))
-        unused = [
-            each
-            for each in same
-            if each.granted and each.left > 0 and not exact and not names.isdisjoint(each.names)
-        ]
+        unused = [each for each in unused if not names.isdisjoint(each.names)]
         return (Standing.CHANGED, unused[-1]) if unused else (Standing.UNASKED, None)
 
     def use(self, proposal: Proposal, *, now: float) -> None:

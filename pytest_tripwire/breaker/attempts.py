@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_tripwire.breaker.finding import Finding, Proposal
-from pytest_tripwire.breaker.reconcile import settles
-from pytest_tripwire.timeline import Decision, Mode, Reason
+from pytest_tripwire.breaker.reconcile import is_settling
+from pytest_tripwire.timeline import Decision, Reason
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker.core import Core
@@ -17,6 +17,6 @@ def task_attempts(run: Core, proposal: Proposal) -> Finding | None:
     attempt = proposal.attempt
     if attempt is None or attempt.allowed:
         return None
-    if run.mode is Mode.READ_ONLY and settles(proposal, run):
+    if is_settling(run, proposal):
         return None
     return Finding(decision=Decision.REFUSE, reason=Reason.TASK_ATTEMPTS, message=attempt.message)

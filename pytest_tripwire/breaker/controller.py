@@ -134,15 +134,6 @@ class Controller(Visible):
         with self._lock:
             return remembered(self._core, self._turns.said_before)
 
-    @property
-    def family(self) -> object:
-        """What is one for a run and those that work for it; nothing but itself is equal to it."""
-        return self._core.kin
-
-    def has_tool(self, name: str) -> bool:
-        """Whether a tool of this name is declared."""
-        return name in self._core.specs
-
     def declare(self, spec: ToolSpec) -> None:
         """Add what is known about one more tool. A run that was taken up again learns here by
         which read its unknown writes may be settled.

@@ -77,6 +77,8 @@ class Denied:
 
     def wrote(self, proposal: Proposal, *, seq: int) -> None:
         """A write has gone through. If it carries a denied text, what it names is tainted by it."""
+        if not self._refused:
+            return
         texts = _texts(proposal)
         carried = [each for each in self._refused for text in each.texts if len(text) >= _SHORTEST]
         if any(_carries(texts, each.texts) for each in carried):

@@ -42,7 +42,7 @@ def intent_of(call: ToolCall, spec: ToolSpec, tenant: str) -> Intent:
     """The fingerprints of `call`. `tenant` is trusted context, never an argument of the model."""
     said = {name: value for name, value in call.arguments.items() if not is_minted(name, spec)}
     meant = {name: value for name, value in said.items() if not is_talk_of(name, spec)}
-    named = identity_of(call.arguments, spec)
+    named = _identity_in(call.arguments, meant, spec)
     resource = _resource(tenant, spec.kind, named)
     if spec.effect is Effect.HANDOFF:
         return _handoff(spec, resource, meant, said)
@@ -81,11 +81,11 @@ def _handoff(spec: ToolSpec, resource: str, meant: dict[str, Any], said: dict[st
     )
 
 
-def kept_arguments(call: ToolCall, spec: ToolSpec) -> dict[str, Any]:
-    """The arguments of `call` that are neither nonce nor talk."""
+def kept_of(arguments: Mapping[str, Any], spec: ToolSpec) -> dict[str, Any]:
+    """The arguments that are neither nonce nor talk."""
     return {
         name: value
-        for name, value in call.arguments.items()
+        for name, value in arguments.items()
         if not is_minted(name, spec) and not is_talk_of(name, spec)
     }
 
@@ -119,6 +119,13 @@ def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
     may name it differently; undeclared, what the patterns find, else every argument that is
     neither nonce nor wording.
     """
+    return _identity_in(arguments, None, spec)
+
+
+def _identity_in(
+    arguments: Mapping[str, Any], kept: Mapping[str, Any] | None, spec: ToolSpec
+) -> Any:
+    """The same, of arguments of which it may be known already what is neither nonce nor wording."""
     if spec.identity is not None:
         return tuple(_as_reference(arguments.get(name)) for name in spec.identity)
     if spec.resource_patterns:
@@ -127,8 +134,7 @@ def identity_of(arguments: Mapping[str, Any], spec: ToolSpec) -> Any:
             return found
     return {
         name: _as_reference(value) if isinstance(value, str) and len(value) <= _LONGEST else value
-        for name, value in arguments.items()
-        if not (is_minted(name, spec) or is_talk_of(name, spec))
+        for name, value in (kept_of(arguments, spec) if kept is None else kept).items()
     }
 
 
@@ -161,9 +167,7 @@ def reference_of(arguments: Mapping[str, Any], spec: ToolSpec) -> str:
     """
     names = spec.identity
     if names is None:
-        known = [
-            name for name in arguments if not (is_minted(name, spec) or is_talk_of(name, spec))
-        ]
+        known = kept_of(arguments, spec)
         names = tuple(known) if len(known) == 1 else ()
     parts = [arguments.get(name) for name in names]
     return "/".join(text for part in parts if (text := printable(part)))[:_LONGEST]

@@ -17,7 +17,7 @@ from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.fingerprint import (
     is_minted,
     is_talk_of,
-    kept_arguments,
+    kept_of,
 )
 from pytest_tripwire.breaker.names import is_plea, is_present, is_wording
 from pytest_tripwire.breaker.words import (
@@ -29,7 +29,7 @@ from pytest_tripwire.breaker.words import (
     restates,
     wording,
 )
-from pytest_tripwire.timeline import ToolCall, ToolSpec
+from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec
 
 #: Tools, and arguments of them, whose free text is remembered.
 _MOST = 256
@@ -157,12 +157,12 @@ class FreeText:
             fixed=len(fixed),
             named=any(isinstance(each, str) and is_reference(each) for each in fixed.values()),
             words=wording(" ".join(texts)) if texts else None,
-            plea=_without_plea(call, spec),
+            plea="" if spec.effect is Effect.READ else _without_plea(call, spec),
         )
 
     def spelled(self, call: ToolCall, spec: ToolSpec) -> Loose:
         """`call` with all of its texts as free text, such as paths and patterns."""
-        kept = kept_arguments(call, spec)
+        kept = kept_of(call.arguments, spec)
         texts = {name: value for name, value in kept.items() if isinstance(value, str)}
         fixed = {name: value for name, value in kept.items() if name not in texts}
         return Loose(
@@ -187,9 +187,8 @@ def _is_drawn(name: str, value: Any) -> bool:
 def _without_plea(call: ToolCall, spec: ToolSpec) -> str:
     kept = {
         name: lax
-        for name, value in call.arguments.items()
-        if not (is_minted(name, spec) or is_talk_of(name, spec) or is_plea(name))
-        and (lax := _lax(value)) is not None
+        for name, value in kept_of(call.arguments, spec).items()
+        if not is_plea(name) and (lax := _lax(value)) is not None
     }
     return digest((spec.kind, kept), whole_numbers=True) if kept else ""
 

@@ -13,7 +13,15 @@ import msgspec
 
 from pytest_tripwire.breaker.emptiness import is_empty
 from pytest_tripwire.breaker.fingerprint import resource_of
-from pytest_tripwire.timeline import Outcome, Reconciler, Status, ToolSpec, WriteEntry, WriteStatus
+from pytest_tripwire.timeline import (
+    Mode,
+    Outcome,
+    Reconciler,
+    Status,
+    ToolSpec,
+    WriteEntry,
+    WriteStatus,
+)
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker.core import Core
@@ -76,6 +84,11 @@ def _asked(proposal: Proposal, spec: ToolSpec) -> dict[str, Any]:
         for name, known in zip(spec.identity, own, strict=False)
         if known in offered
     }
+
+
+def is_settling(run: Core, proposal: Proposal) -> bool:
+    """Whether a call is the read that settles what keeps the run read-only: no limit bars it."""
+    return run.mode is Mode.READ_ONLY and settles(proposal, run)
 
 
 def settles(proposal: Proposal, run: Core) -> bool:

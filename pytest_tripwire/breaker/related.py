@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.finding import Proposal
-from pytest_tripwire.breaker.fingerprint import kept_arguments
+from pytest_tripwire.breaker.fingerprint import kept_of
 from pytest_tripwire.breaker.loose import Loose
 from pytest_tripwire.breaker.names import is_wording
 from pytest_tripwire.breaker.words import is_file, is_id, is_wordy
@@ -95,7 +95,7 @@ class OwnWrites:
                 resource=proposal.intent.resource,
                 intent=proposal.intent.digest,
                 kind=proposal.spec.kind,
-                arguments=kept_arguments(proposal.call, proposal.spec),
+                arguments=kept_of(proposal.call.arguments, proposal.spec),
                 loose=loose,
                 declared=proposal.spec.identity is not None,
             )

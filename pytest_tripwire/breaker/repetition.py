@@ -1,6 +1,6 @@
-"""The same words again, the same error again, nothing but errors.
+"""The same words again, the same error again.
 
-All three look at how often within the last few, so that something else in between hides nothing.
+Both look at how often within the last few, so that something else in between hides nothing.
 Fingerprints are kept, never what a model or a tool has said.
 """
 
@@ -10,13 +10,9 @@ from collections import deque
 from hashlib import blake2b
 from typing import Any
 
-from pytest_tripwire.breaker.error_turns import ErrorTurns
-
 #: Three of the last five: twice is emphasis, and with four in between it is a way of speaking.
 WINDOW = 5
 TIMES = 3
-#: Turns in a row in which calls failed and none succeeded. On recorded runs 3 to 7 decided alike.
-ERROR_TURNS = 5
 
 _DIGEST_BYTES = 16
 
@@ -105,47 +101,6 @@ class RepeatedError:
         for old in sorted(self._turns)[: -self._window]:
             del self._turns[old]
         return seen if turn in self._turns else None
-
-
-class ErrorStreak:
-    """Counts turns in a row in which calls failed, by whatever error, and none succeeded.
-
-    Args:
-        limit: at how many the run is stopped; 0 means the same as 1.
-        count: turns that an earlier part of the run has counted.
-    """
-
-    __slots__ = ("_limit", "_turns")
-
-    def __init__(self, limit: int = ERROR_TURNS, count: int = 0) -> None:
-        self._limit = max(1, limit)
-        self._turns = ErrorTurns(count)
-
-    @property
-    def count(self) -> int:
-        """Failed turns in a row."""
-        return self._turns.count
-
-    def failed(self, turn: int, *, waiting: int = 0) -> bool:
-        """A call of `turn` failed; whether the run is to be stopped for it. While `waiting`
-        siblings may still succeed it is not: a batch of which some succeed is no error.
-        """
-        self._turns.failed(turn)
-        return waiting == 0 and self._turns.turn == turn and self._is_full
-
-    def succeeded(self, turn: int) -> None:
-        """A call of `turn` succeeded; all counts anew."""
-        self._turns.succeeded(turn)
-
-    def reached(self, turn: int) -> bool:
-        """Whether a call proposed in `turn` comes too late: turns before it have failed so often.
-        Siblings of the last that failed may still go, as they may succeed.
-        """
-        return turn > self._turns.turn and self._is_full
-
-    @property
-    def _is_full(self) -> bool:
-        return self._turns.count >= self._limit
 
 
 def _check(name: str, window: int, times: int) -> None:

@@ -1,4 +1,4 @@
-"""The same words, the same error, nothing but errors; and the good runs that look alike."""
+"""The same words, the same error; and the good runs that look alike."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.repetition import (
-    ERROR_TURNS,
     TIMES,
     WINDOW,
-    ErrorStreak,
     RepeatedError,
     Repetition,
 )
@@ -198,69 +196,3 @@ def test_it_is_what_counting_the_last_few_turns_gives(
             continue
         having = {each for each, kind in seen if kind == error and each in recent}
         assert watch.failed(error, turn) == (len(having) >= times)
-
-
-# -- nothing but errors
-
-
-def test_the_default_number_of_failed_turns_in_a_row_stops() -> None:
-    streak = ErrorStreak()
-
-    assert [streak.failed(turn) for turn in range(1, 6)] == [False] * 4 + [True]
-    assert streak.count == ERROR_TURNS == 5
-
-
-def test_success_zeroes_it() -> None:
-    streak = ErrorStreak(2)
-    for turn in range(1, 20, 2):
-        assert not streak.failed(turn)
-        streak.succeeded(turn + 1)
-
-
-def test_a_batch_that_fails_together_is_one_error() -> None:
-    streak = ErrorStreak(2)
-
-    assert not any(streak.failed(1, waiting=9 - n) for n in range(10))
-    assert not streak.reached(2)
-
-
-@pytest.mark.parametrize("good", range(4))
-def test_a_batch_in_which_one_succeeds_is_no_error(good: int) -> None:
-    streak = ErrorStreak(2)
-    streak.failed(1)
-    for place in range(4):
-        if place == good:
-            streak.succeeded(2)
-        else:
-            assert not streak.failed(2, waiting=3 - place)
-
-    assert not streak.reached(3)
-    assert streak.count == 0
-
-
-def test_siblings_of_the_last_failure_may_still_go_and_later_calls_may_not() -> None:
-    streak = ErrorStreak(2)
-    streak.failed(1)
-    streak.failed(2, waiting=1)
-
-    assert not streak.reached(2)
-    assert streak.reached(3)
-    streak.succeeded(2)
-    assert not streak.reached(3)
-
-
-def test_an_older_failure_that_comes_late_does_not_stop() -> None:
-    streak = ErrorStreak(2)
-    streak.failed(2)
-    streak.failed(3, waiting=1)
-
-    assert not streak.failed(1)
-
-
-def test_a_limit_of_zero_is_one() -> None:
-    assert not ErrorStreak(0).reached(1)
-    assert ErrorStreak(0).failed(1)
-
-
-def test_a_streak_goes_on_where_it_was() -> None:
-    assert ErrorStreak(3, count=2).failed(1)

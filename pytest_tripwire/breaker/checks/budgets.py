@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_tripwire.breaker.accounts import ANY
 from pytest_tripwire.breaker.budget import REASONS, Dimension
 from pytest_tripwire.breaker.finding import Finding, Proposal, stop_for
-from pytest_tripwire.breaker.reconcile import settles
-from pytest_tripwire.timeline import Mode, Reason
+from pytest_tripwire.breaker.reconcile import is_settling
+from pytest_tripwire.timeline import Reason
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker.core import Core
@@ -22,7 +22,7 @@ def needs(run: Core, proposal: Proposal) -> dict[Dimension, Decimal]:
     """What letting this call through takes. A read that settles a held write is free, so that a
     spent budget never keeps a write in doubt.
     """
-    if run.mode is Mode.READ_ONLY and settles(proposal, run):
+    if is_settling(run, proposal):
         return {}
     slots = {Dimension.SIDE_EFFECTS: Decimal(1)} if proposal.spec.mutates else {}
     return {**slots, **_cost(run, proposal), Dimension.TOOL_CALLS: Decimal(1)}

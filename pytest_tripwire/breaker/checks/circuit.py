@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_tripwire.breaker.finding import Finding, Proposal
-from pytest_tripwire.breaker.reconcile import settles
-from pytest_tripwire.timeline import Decision, Mode
+from pytest_tripwire.breaker.reconcile import is_settling
+from pytest_tripwire.timeline import Decision
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker.core import Core
@@ -17,7 +17,7 @@ def circuit(run: Core, proposal: Proposal) -> Finding | None:
     refusal = run.circuits.peek(
         proposal.spec.name, proposal.intent.exact, turn=proposal.turn, now=run.clock.now()
     )
-    if refusal is None or (run.mode is Mode.READ_ONLY and settles(proposal, run)):
+    if refusal is None or is_settling(run, proposal):
         return None
     return Finding(
         decision=Decision.REFUSE,

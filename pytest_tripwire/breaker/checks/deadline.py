@@ -19,17 +19,18 @@ _TOO_LONG = (
 
 def deadline(run: Core, proposal: Proposal) -> Finding | None:
     """Stops the run once its time is over; refuses a call that is known to take longer."""
-    if run.time_left is None:
+    left = run.time_left
+    if left is None:
         return None
-    if run.time_left <= 0:
+    if left <= 0:
         return passed()
     needed = proposal.spec.expected_duration_s
-    if needed is None or needed <= run.time_left:
+    if needed is None or needed <= left:
         return None
     return Finding(
         decision=Decision.REFUSE,
         reason=Reason.DEADLINE,
-        message=_TOO_LONG.format(tool=proposal.call.tool, needed=needed, left=run.time_left),
+        message=_TOO_LONG.format(tool=proposal.call.tool, needed=needed, left=left),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_tripwire.breaker.finding import Finding, Proposal
-from pytest_tripwire.breaker.reconcile import settles
-from pytest_tripwire.timeline import Decision, Mode, Reason
+from pytest_tripwire.breaker.reconcile import is_settling
+from pytest_tripwire.timeline import Decision, Reason
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker.core import Core
@@ -19,7 +19,7 @@ def rate_limit(run: Core, proposal: Proposal) -> Finding | None:
     if run.rate is None:
         return None
     wait = run.rate.retry_after(run.clock.now())
-    if wait <= 0 or (run.mode is Mode.READ_ONLY and settles(proposal, run)):
+    if wait <= 0 or is_settling(run, proposal):
         return None
     return Finding(
         decision=Decision.REFUSE,

@@ -29,11 +29,12 @@ def empty_results(history: History, step: Step, limit: int) -> Trip | None:
     if history.waits or not step.empty:
         return None
     turns = others_between(history, step)
+    evidence = history.evidence(step)
     return Trip(
         reason=Reason.INTENT_CYCLE if turns else Reason.EMPTY_RESULTS,
-        count=history.count(step),
+        count=len(evidence),
         limit=limit,
-        evidence=history.evidence(step),
+        evidence=evidence,
         what=f"{step.tool} found nothing, in whatever words it was asked",
     )
 

@@ -118,10 +118,6 @@ class History:
             for mark in marks:
                 memory.put(mark, True)  # noqa: FBT003 - a set that forgets
 
-    def count(self, step: Step) -> int:
-        """How often this intent gave this outcome, as far as it still counts."""
-        return len(self.evidence(step))
-
     def evidence(self, step: Step) -> tuple[int, ...]:
         """The events at which it did."""
         after = FOUND_AFTER if step.ok and not step.empty else FORGIVEN_AFTER

@@ -7,13 +7,11 @@ the calls in between repeat themselves as well, the whole is a cycle and is call
 
 from __future__ import annotations
 
+from pytest_tripwire.breaker.progress.cycle import MOST_INTENTS
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.progress.step import Step
 from pytest_tripwire.breaker.progress.trip import Trip
 from pytest_tripwire.timeline import Effect, Reason
-
-#: More intents than this are no cycle.
-MOST_INTENTS = 8
 
 
 def repeated_intent(history: History, step: Step, limit: int) -> Trip | None:
@@ -23,11 +21,12 @@ def repeated_intent(history: History, step: Step, limit: int) -> Trip | None:
     if step.effect is Effect.HANDOFF or (step.effect is Effect.WRITE and step.ok):
         return None
     turns = others_between(history, step)
+    evidence = history.evidence(step)
     return Trip(
         reason=Reason.INTENT_CYCLE if turns else Reason.REPEATED_INTENT_SAME_OUTCOME,
-        count=history.count(step),
+        count=len(evidence),
         limit=limit,
-        evidence=history.evidence(step),
+        evidence=evidence,
         what=f"{step.tool} was asked the same and gave the same answer"
         + (f", in turns with {turns} other calls that did so too" if turns else ""),
     )

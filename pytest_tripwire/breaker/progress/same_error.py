@@ -20,11 +20,11 @@ def same_error(history: History, step: Step, _limit: int) -> Trip | None:
     """Counts failures of one intent with one error; only its success forgives them."""
     if step.ok or step.status is Status.DENIED or is_poll(step):
         return None
-    kind = (step.intent, step.outcome)
+    seqs = history.stubborn.seqs((step.intent, step.outcome), new=0)
     return Trip(
         reason=Reason.ERROR_STREAK,
-        count=history.stubborn.count(kind, new=0),
+        count=len(seqs),
         limit=LIMIT,
-        evidence=history.stubborn.seqs(kind, new=0),
+        evidence=seqs,
         what=f"{step.tool} failed in the same way, whatever was done in between",
     )

@@ -20,11 +20,12 @@ def stagnant_read(history: History, step: Step, limit: int) -> Trip | None:
     """Counts reads of one version."""
     if history.waits or step.empty or not step.version or step.effect is not Effect.READ:
         return None
+    evidence = history.evidence(step)
     return Trip(
         reason=Reason.STAGNANT_READ,
-        count=history.count(step),
+        count=len(evidence),
         limit=limit,
-        evidence=history.evidence(step),
+        evidence=evidence,
         what=f"{step.tool} showed version {step.version} again",
     )
 
@@ -34,12 +35,12 @@ def stagnant_part(history: History, step: Step, _limit: int) -> Armed | None:
     part = history.part
     if part is None or not history.covered or not step.ok:
         return None
-    kind = ("part", part.thing, step.version)
+    seqs = history.repeats.seqs(("part", part.thing, step.version), new=history.new)
     trip = Trip(
         reason=Reason.STAGNANT_READ,
-        count=history.repeats.count(kind, new=history.new),
+        count=len(seqs),
         limit=PARTS_LIMIT,
-        evidence=history.repeats.seqs(kind, new=history.new),
+        evidence=seqs,
         what=f"{step.tool} read again what it had read of version {step.version}",
     )
     return Armed(trip=trip, tool=step.tool, part=part)
