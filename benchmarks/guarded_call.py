@@ -9,8 +9,8 @@ from typing import Any
 from benchmarks import peers
 from benchmarks.line import Line
 from benchmarks.plan import Plan
-from benchmarks.timing import Prepared, Subject, in_turns
-from benchmarks.tools import RefusedError, calls, guarded, look_up, was_refused
+from benchmarks.timing import in_turns
+from benchmarks.tools import calling, calls, guarded, look_up
 
 NAME = "guarded-call"
 
@@ -20,7 +20,8 @@ PEERS = {"purgatory": (peers.purgatory, 2.0), "aura-guard": (peers.aura_guard, 0
 
 def run(plan: Plan) -> Iterator[Line]:
     """Compare a guarded call with a bare one, and with what others make of it."""
-    subjects = {"bare": _calling(plan, lambda: look_up), "guarded": _calling(plan, _in_a_run)}
+    given = calls(plan.calls)
+    subjects = {"bare": calling(given, lambda: look_up), "guarded": calling(given, _in_a_run)}
     missing = set()
     for name, (peer, _) in PEERS.items():
         try:
@@ -28,7 +29,7 @@ def run(plan: Plan) -> Iterator[Line]:
         except ImportError:
             missing.add(name)
         else:
-            subjects[name] = _calling(plan, functools.partial(_guarded_by, peer))
+            subjects[name] = calling(given, functools.partial(_guarded_by, peer))
     times = in_turns(subjects, rounds=plan.rounds)
     yield Line(
         benchmark=NAME,
@@ -56,20 +57,3 @@ def _guarded_by(peer: Callable[[], peers.Guard]) -> Callable[..., Any]:
 
 def _in_a_run() -> Callable[..., Any]:
     return guarded(look_up)
-
-
-def _calling(plan: Plan, make: Callable[[], Callable[..., Any]]) -> Subject:
-    given = calls(plan.calls)
-
-    def prepare() -> Prepared:
-        tool = make()
-
-        def prepared() -> None:
-            for arguments in given:
-                result = tool(**arguments)
-            if was_refused(result):
-                raise RefusedError(result)
-
-        return prepared
-
-    return prepare

@@ -9,8 +9,8 @@ from benchmarks.fingerprint import GOALS
 from benchmarks.line import Line
 from benchmarks.materials import contents, plain_hash
 from benchmarks.plan import Plan
-from benchmarks.timing import Prepared, Subject, in_turns
-from benchmarks.tools import RefusedError, guarded, look_into, was_refused
+from benchmarks.timing import Subject, in_turns
+from benchmarks.tools import calling, guarded, look_into
 
 NAME = "large-arguments"
 
@@ -20,7 +20,10 @@ def run(plan: Plan) -> Iterator[Line]:
     number = 3 if plan.quick else 10
     for size, content in contents().items():
         given = [{"number": each, "content": content} for each in range(1, number + 1)]
-        times = in_turns({"J": _hashing(given), "guarded": _calling(given)}, rounds=3 * plan.rounds)
+        times = in_turns(
+            {"J": _hashing(given), "guarded": calling(given, lambda: guarded(look_into))},
+            rounds=3 * plan.rounds,
+        )
         yield Line(
             benchmark=NAME,
             what=f"guarded call / J, {size}",
@@ -35,18 +38,3 @@ def _hashing(given: list[dict[str, Any]]) -> Subject:
             plain_hash(arguments)
 
     return lambda: prepared
-
-
-def _calling(given: list[dict[str, Any]]) -> Subject:
-    def prepare() -> Prepared:
-        tool = guarded(look_into)
-
-        def prepared() -> None:
-            for arguments in given:
-                result = tool(**arguments)
-            if was_refused(result):
-                raise RefusedError(result)
-
-        return prepared
-
-    return prepare

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.timing import Prepared, Subject
 from pytest_tripwire.breaker import Breaker, tool_spec
 
 
@@ -52,3 +53,20 @@ class RefusedError(RuntimeError):
 
     def __init__(self, result: object) -> None:
         super().__init__(f"the breaker refused a call that it should let through: {result}")
+
+
+def calling(given: list[dict[str, Any]], make: Callable[[], Callable[..., Any]]) -> Subject:
+    """A tool that is made anew for each measurement, and called with each of the arguments."""
+
+    def prepare() -> Prepared:
+        tool = make()
+
+        def prepared() -> None:
+            for arguments in given:
+                result = tool(**arguments)
+            if was_refused(result):
+                raise RefusedError(result)
+
+        return prepared
+
+    return prepare

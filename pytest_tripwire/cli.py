@@ -14,7 +14,6 @@ from pytest_tripwire.replay.command import Streams, execute, streams
 from pytest_tripwire.replay.drive import replay_trace
 from pytest_tripwire.replay.run import Replay
 
-WRONG_USAGE = 2
 #: What a shell says of a process that a signal has ended: 128 and the signal's number.
 INTERRUPTED = 130
 NOBODY_READS = 141

@@ -22,7 +22,7 @@ from pytest_tripwire.guard.ending import Postconditions
 from pytest_tripwire.guard.observers import LogTrips, Metrics, checked, metrics_api
 from pytest_tripwire.guard.resume import Authorise, Reload, Resume, ResumeRefusedError, take_up
 from pytest_tripwire.guard.run import BreakerRun
-from pytest_tripwire.guard.toolbox import Toolbox, approved_first
+from pytest_tripwire.guard.toolbox import Toolbox, asked_first
 from pytest_tripwire.ledger import MemoryLedger
 from pytest_tripwire.timeline import (
     BreakerEvent,
@@ -85,7 +85,7 @@ class Breaker:
         self._budget, self._approve_writes = _budget(budget, classes)
         self._policy = policy
         self._store = store if store is not None else MemoryLedger()
-        self._specs = _specs(specs, approve_writes=self._approve_writes)
+        self._specs = asked_first(specs or {}, approve_writes=self._approve_writes)
         self._default_effect = parse_effect(default_effect) if default_effect else None
         self._shadow = _mode(mode) == "shadow"
         self._circuit = _circuit(circuit)
@@ -249,11 +249,6 @@ def _budget(budget: RunBudget | str | None, classes: Classes | None) -> tuple[Ru
         approve = workflow_class(budget, classes).approve_writes
         return RunBudget.for_class(budget, classes=classes), approve
     return budget or RunBudget(), False
-
-
-def _specs(specs: Mapping[str, ToolSpec] | None, *, approve_writes: bool) -> dict[str, ToolSpec]:
-    known = dict(specs or {})
-    return {n: approved_first(each) for n, each in known.items()} if approve_writes else known
 
 
 def _mode(mode: str) -> str:

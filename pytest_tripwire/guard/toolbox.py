@@ -70,9 +70,7 @@ class Toolbox:
 
     def asked_first(self, specs: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
         """`specs`, with a person asked before each write where the workflow class says so."""
-        if not self._approve_writes:
-            return dict(specs)
-        return {name: approved_first(spec) for name, spec in specs.items()}
+        return asked_first(specs, approve_writes=self._approve_writes)
 
     def add(
         self, name: str | None, tool: Callable[..., Any], table: Mapping[str, ToolSpec]
@@ -106,10 +104,6 @@ class Toolbox:
         if name in self._unstaged:
             return functools.partial(tool, *args, **arguments)
         return enter(tool, args, arguments)
-
-    def tool(self, name: str) -> Callable[..., Any]:
-        """A tool by name."""
-        return self._tools[name]
 
     def spec(self, name: str) -> ToolSpec:
         """What is declared about a tool."""
@@ -208,6 +202,13 @@ class Toolbox:
         """A tool by name, of this run or of those that it works for; None if there is none."""
         own = self._tools.get(name)
         return own if own is not None or self._parent is None else self._parent.known(name)
+
+
+def asked_first(specs: Mapping[str, ToolSpec], *, approve_writes: bool) -> dict[str, ToolSpec]:
+    """`specs`, with a person asked before each write if `approve_writes`."""
+    if not approve_writes:
+        return dict(specs)
+    return {name: approved_first(spec) for name, spec in specs.items()}
 
 
 def approved_first(spec: ToolSpec) -> ToolSpec:

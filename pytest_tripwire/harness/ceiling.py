@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_tripwire.harness.task import Calls
-
 
 class OverrunError(BaseException):
     """The run has taken longer than it may. No `Exception`: agents tell those to their models."""
@@ -69,37 +67,6 @@ class Ceiling:
             return function(*args, **kwargs)
 
         return checked
-
-
-class CappedCalls:
-    """Calls by name that raise when the time is up."""
-
-    def __init__(self, calls: Calls, ceiling: Ceiling) -> None:
-        self._calls, self._ceiling = calls, ceiling
-
-    def call(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        call_id: str | None = None,
-        agent: str | None = None,
-    ) -> Any:
-        """Call a tool. Raises OverrunError when the time is up."""
-        self._ceiling.check()
-        return self._calls.call(name, arguments, call_id=call_id, agent=agent)
-
-    async def acall(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        call_id: str | None = None,
-        agent: str | None = None,
-    ) -> Any:
-        """The same, for async code."""
-        self._ceiling.check()
-        return await self._calls.acall(name, arguments, call_id=call_id, agent=agent)
 
 
 def is_overrun(error: BaseException) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.cases.case import Again, Case, Interlude
 from pytest_tripwire.guard import Breaker, BreakerRun, Resume
-from pytest_tripwire.harness.ceiling import CappedCalls, Ceiling
+from pytest_tripwire.harness.ceiling import Ceiling
 from pytest_tripwire.harness.options import Options, Protection
 from pytest_tripwire.harness.script import check, script_of
 from pytest_tripwire.harness.specs import declared
@@ -179,7 +179,8 @@ class Setting:
         return Tools(
             functions=self.ceiling.over(functions),
             toolset=self.toolset,
-            calls=CappedCalls(calls, self.ceiling),
+            calls=calls,
+            check=self.ceiling.check,
         )
 
     def _heard(self, operation: Operation, slots: Slots) -> None:

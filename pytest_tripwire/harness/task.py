@@ -42,11 +42,16 @@ class Tools(Mapping[str, Callable[..., Any]]):
     """The task's tools: a mapping of callables by name, with real signatures and docstrings."""
 
     def __init__(
-        self, *, functions: Mapping[str, Callable[..., Any]], toolset: Toolset, calls: Calls
+        self,
+        *,
+        functions: Mapping[str, Callable[..., Any]],
+        toolset: Toolset,
+        calls: Calls,
+        check: Callable[[], None],
     ) -> None:
         self._functions = dict(functions)
         self._toolset = toolset
-        self._calls = calls
+        self._calls, self._check = calls, check
 
     def __repr__(self) -> str:
         return f"<Tools {', '.join(self._functions)}>"
@@ -79,6 +84,7 @@ class Tools(Mapping[str, Callable[..., Any]]):
             call_id: the model's id of the call.
             agent: which of several agents calls.
         """
+        self._check()
         return self._calls.call(name, arguments or {}, call_id=call_id, agent=agent)
 
     async def acall(
@@ -90,6 +96,7 @@ class Tools(Mapping[str, Callable[..., Any]]):
         agent: str | None = None,
     ) -> Any:
         """The same as `call`, for async loops."""
+        self._check()
         return await self._calls.acall(name, arguments or {}, call_id=call_id, agent=agent)
 
     def schemas(self, provider: str) -> list[dict[str, Any]]:

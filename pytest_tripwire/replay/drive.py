@@ -208,8 +208,8 @@ class Replay:
             )
 
     def _evidence(self, verdict: Verdict) -> tuple[int, ...]:
-        steps = {step for seq, step in self._events if seq in set(verdict.evidence)}
-        return tuple(sorted(steps))
+        named = set(verdict.evidence)
+        return tuple(sorted({step for seq, step in self._events if seq in named}))
 
 
 _LATE = Verdict(decision=Decision.INTERRUPT, reason=Reason.DEADLINE)

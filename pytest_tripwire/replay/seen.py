@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
+from pytest_tripwire.replay.on_disk import database
 
 
 class Seen:
     """Owner of a set of texts that is kept on disk once it is large."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-            "CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID; BEGIN;"
-        )
+        self._database = database("CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID;")
 
     def is_new(self, text: str) -> bool:
         """Whether `text` is met for the first time."""

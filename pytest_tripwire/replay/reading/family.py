@@ -30,7 +30,7 @@ class Family:
 
     def tells(self, span: Span) -> bool:
         """Whether the span is a model request or a tool call that no other tells of."""
-        return span.kind in (Kind.TOOL, Kind.MODEL) and id(span) not in self._repeats
+        return span.tells and id(span) not in self._repeats
 
     def attribute(self, span: Span, wanted: tuple[str, ...]) -> Any:
         """An attribute of the span, or of an inner one that tells of the same call."""
@@ -67,7 +67,7 @@ class Family:
 
     def _same_above(self, span: Span) -> Span | None:
         """The nearest span further out, if it tells of the same."""
-        if span.kind not in (Kind.TOOL, Kind.MODEL):
+        if not span.tells:
             return None
         above = self._nearest(span, Kind.TOOL, Kind.MODEL, Kind.AGENT)
         if above is None or above.kind is not span.kind:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec  # noqa: TC002 - beside the other annotations, as everywhere
 
 from pytest_tripwire.replay.problem import Item, Problem
-from pytest_tripwire.replay.reading.span import Kind, Span, span_of
+from pytest_tripwire.replay.reading.span import Span, span_of
 from pytest_tripwire.replay.reading.span_store import SpanStore
 from pytest_tripwire.replay.reading.spans_as_steps import trace_of
 from pytest_tripwire.replay.reading.values import Value, decoded
@@ -65,7 +65,7 @@ class OtlpSpans:
         if isinstance(span, Problem):
             yield span
             return
-        if span.kind in (Kind.TOOL, Kind.MODEL):
+        if span.tells:
             self._telling[value.file] += 1
             if 0 < span.end < span.start:
                 yield Problem(

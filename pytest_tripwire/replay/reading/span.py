@@ -64,6 +64,11 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         return str(value) if value not in (None, "") else None
 
     @property
+    def tells(self) -> bool:
+        """Whether it tells of a model request or a tool call."""
+        return self.kind in (Kind.TOOL, Kind.MODEL)
+
+    @property
     def tool(self) -> str:
         """The name of the tool that it tells of."""
         return self.text(names.TOOL) or "unnamed tool"

@@ -7,13 +7,13 @@ one run at a time.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 
 import msgspec
 
+from pytest_tripwire.replay.on_disk import database
 from pytest_tripwire.replay.reading import names
-from pytest_tripwire.replay.reading.span import Kind, Span
+from pytest_tripwire.replay.reading.span import Span
 
 _TABLES = """
 CREATE TABLE spans (
@@ -43,9 +43,7 @@ class SpanStore:
     """Owner of the temporary database, which has no name and is gone with the process."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
-        self._database.executescript(_TABLES + "BEGIN;")
+        self._database = database(_TABLES)
         self._number = 0
 
     def add(self, span: Span) -> None:
@@ -59,7 +57,7 @@ class SpanStore:
                 span.id or None,
                 span.start,
                 span.text(names.CONVERSATION),
-                span.kind in (Kind.TOOL, Kind.MODEL),
+                span.tells,
                 msgspec.msgpack.encode(span),
             ),
         )

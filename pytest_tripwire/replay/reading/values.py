@@ -21,7 +21,7 @@ _MARK = b"\xef\xbb\xbf"
 _AT_BYTE = re.compile(r" \(byte (\d+)\)$")
 _MIB = 2**20
 _PIECE = 64 * 1024
-_BLANK = b" \t\r\n"
+_FIRST = re.compile(rb"[^ \t\r\n]")
 
 
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +139,8 @@ def _pass_over(stream: BinaryIO, on_bytes: Callable[[int], None]) -> None:
 
 def _elements(value: Value) -> Iterator[Value | Problem]:
     """The value itself, or the elements of an array, each with the line where it begins."""
-    if not value.data.lstrip(_BLANK).startswith(b"["):
+    first = _FIRST.search(value.data)
+    if first is None or first[0] != b"[":
         yield value
         return
     elements = decoded(value, list[msgspec.Raw])
@@ -190,4 +191,4 @@ def _is_whole(data: bytes) -> bool:
 
 
 def _is_blank(line: Value | Problem) -> bool:
-    return isinstance(line, Value) and not line.data.strip(_BLANK)
+    return isinstance(line, Value) and _FIRST.search(line.data) is None

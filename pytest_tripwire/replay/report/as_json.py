@@ -10,7 +10,6 @@ import msgspec
 
 from pytest_tripwire.replay.problem import Problem
 from pytest_tripwire.replay.run import Replayed
-from pytest_tripwire.replay.score import Tally
 from pytest_tripwire.replay.spool import Spool
 from pytest_tripwire.replay.summary import Summary
 
@@ -86,7 +85,7 @@ class JsonReport:
             self._write(b"\n]")
 
     def _score(self, summary: Summary) -> None:
-        hostile = {name: _fraction(tally) for name, tally in summary.hostile.items()}
+        hostile = summary.hostile
         legit = {"stopped": summary.legit.wrong, "total": summary.legit.total}
         self._write(b', "score": {"hostile": ' + _encoded(hostile))
         self._write(b', "legit": ' + _encoded(legit) + b', "wrong": [')
@@ -103,10 +102,6 @@ class JsonReport:
 
 
 _OF_PROBLEM = ("file", "line", "reason")
-
-
-def _fraction(tally: Tally) -> dict[str, int]:
-    return {"right": tally.right, "total": tally.total}
 
 
 def _encoded(value: Any) -> bytes:
