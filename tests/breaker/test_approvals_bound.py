@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .driver import Decision, Mode, Reason, Status, ToolSpec, Witness, bare, ok, read, write
+from .driver import (
+    Decision,
+    Mode,
+    Reason,
+    Status,
+    ToolCall,
+    ToolSpec,
+    Witness,
+    bare,
+    ok,
+    read,
+    write,
+)
 
 PAY = write("pay", identity=("order",), wording=("why",), requires_approval=True)
 UNDECLARED = write("pay", requires_approval=True)
@@ -324,3 +336,23 @@ def test_yes_is_one_to_the_record_as_it_was_when_the_call_was_proposed() -> None
 
     assert not driver.gives("ok", "refund", order="O-1", amount=5)
     assert driver.last.reason is Reason.STALE_RESUME
+
+
+def test_yes_to_an_id_that_two_calls_have_is_to_neither() -> None:
+    driver = Witness(PAY)
+    for order in ("O-1", "O-2"):
+        driver.proposed(ToolCall(call_id="same", tool="pay", arguments={"order": order}))
+        assert driver.last.decision is Decision.REQUIRE_APPROVAL
+
+    assert not driver.outside.approve("same")
+    assert not driver.gives("paid", "pay", order="O-1")
+    assert not driver.gives("paid", "pay", order="O-2")
+
+
+@pytest.mark.parametrize(("now", "holds"), [("v1", True), ("v2", False)])
+def test_yes_under_a_policy_holds_as_long_as_the_policy(now: str, holds: bool) -> None:  # noqa: FBT001 - a parameter
+    driver = Witness(PAY)
+    approved(driver, asked_for={"order": "O-1"}, policy="v1")
+    driver.outside.policy_is(now)
+
+    assert pays(driver, order="O-1") is holds

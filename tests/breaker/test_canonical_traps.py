@@ -203,3 +203,16 @@ def test_the_attributes_of_an_object_are_a_mapping_like_any_other() -> None:
 
     assert digest(vars(holder)) == digest({"b": [2], "a": Decimal(1)})
     assert digest(vars(holder)) != digest({"b": [2], "a": "1"})
+
+
+class OtherTag(str):
+    __slots__ = ()
+
+
+class OtherCount(int): ...
+
+
+@pytest.mark.parametrize(("one", "other"), [(Tag("1"), OtherTag("1")), (Count(1), OtherCount(1))])
+def test_two_kinds_of_one_base_are_two(one: Any, other: Any) -> None:
+    assert digest(one) != digest(other)
+    assert digest([one]) != digest([other])

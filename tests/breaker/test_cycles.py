@@ -296,3 +296,11 @@ def test_names_of_agents_are_of_no_weight_to_reads(agents: list[str]) -> None:
         of = f"r-{number % 2}"
         assert alone.gives("text", "get", of=of) == many.by(agent, "text", "get", of=of)
         assert alone.last.reason is many.last.reason
+
+
+@pytest.mark.parametrize("period", [9, 12])
+def test_many_different_calls_are_no_ring(period: int) -> None:
+    driver = Driver(*SPECS)
+
+    assert writes(driver, rounds(period, times=3)) == 3 * period
+    assert driver.is_open

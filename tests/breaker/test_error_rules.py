@@ -302,3 +302,18 @@ def test_run_is_stopped_by_five_failed_turns_in_a_row_and_by_nothing_less(
 
 def _tool_is_out(driver: Driver) -> bool:
     return "etch failed whatever" in driver.last.message
+
+
+@RUNS
+def test_failure_beside_a_sibling_that_may_still_succeed_does_not_stop(
+    specs: tuple[ToolSpec, ...],
+) -> None:
+    driver = Driver(*specs)
+    for number, tool in enumerate(("look", "test", "look", "test")):
+        assert driver.fails(Status.DEFINITE, f"Error{number}", tool, path=f"p{number}")
+
+    both = (bad("Error4"), "look", {"path": "a"}), (ok(), "test", {"path": "b"})
+    assert driver.together(*both) == [True, True]
+
+    assert driver.gives("text", "look", path="c")
+    assert driver.is_open

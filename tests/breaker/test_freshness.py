@@ -153,6 +153,15 @@ def test_number_that_equals_a_version_is_no_reference() -> None:
     assert not is_stale(driver, id="O-9", value=7)
 
 
+def test_amount_that_equals_a_superseded_version_is_no_reference() -> None:
+    driver = Witness(GET, SET)
+    seen(driver, "O-1")
+    driver.outside.changed("somewhere", was="7")
+
+    assert not is_stale(driver, id="O-9", value=7)
+    assert not is_stale(driver, id="O-8", value="7")
+
+
 # -- in general
 
 

@@ -687,3 +687,14 @@ def test_run_that_has_written_goes_on_only_where_its_writes_are_known() -> None:
 
     with breaker.run(tenant="acme", state=state) as later:
         assert later.decide(made).reason is Reason.DUPLICATE_WRITE
+
+
+def test_children_of_a_run_taken_up_again_are_named_apart_from_those_before(
+    service: Service,
+) -> None:
+    run = service.begin()
+    before = run.child()
+
+    after = service.carry(run).child()
+
+    assert after.run_id != before.run_id
