@@ -1,10 +1,9 @@
 """The model's side: scripts, and a loopback server that plays them to any agent."""
 
-from pytest_tripwire.models.chat_completions import ChatCompletions
+from pytest_tripwire.models.choice import Choice
 from pytest_tripwire.models.conversation import Conversation, Message, read_conversation
-from pytest_tripwire.models.counters import Observed
-from pytest_tripwire.models.dialect import Dialect
-from pytest_tripwire.models.openai_shapes import MODEL
+from pytest_tripwire.models.counters import Noted, Observed
+from pytest_tripwire.models.exchange import Exchange, Given, Observe
 from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.script import (
     Binder,
@@ -16,21 +15,31 @@ from pytest_tripwire.models.script import (
     Seen,
     ToolResult,
 )
-from pytest_tripwire.models.server import MAX_BODY, MAX_REQUESTS, ModelServer, Observe
+from pytest_tripwire.models.server import MAX_BODY, MAX_REQUESTS, MAX_SECONDS, ModelServer
+from pytest_tripwire.models.tokens import Usage
+from pytest_tripwire.models.wire.chat import ChatCompletions
+from pytest_tripwire.models.wire.dialect import Asked, Dialect
+from pytest_tripwire.models.wire.openai_shapes import MODEL
 from pytest_tripwire.world.schema import SchemaError, smallest
 
 __all__ = [
     "MAX_BODY",
     "MAX_REQUESTS",
+    "MAX_SECONDS",
     "MODEL",
+    "Asked",
     "Binder",
     "Calls",
     "ChatCompletions",
+    "Choice",
     "Conversation",
     "Dialect",
+    "Exchange",
+    "Given",
     "Message",
     "ModelServer",
     "Move",
+    "Noted",
     "Observe",
     "Observed",
     "Propose",
@@ -40,6 +49,7 @@ __all__ = [
     "Script",
     "Seen",
     "ToolResult",
+    "Usage",
     "read_conversation",
     "smallest",
 ]

@@ -1,4 +1,4 @@
-"""Decides what the scripted model answers to one request."""
+"""What the scripted model answers to one request, whatever protocol it came by."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from pytest_tripwire.models.call_ids import make_call_id
 from pytest_tripwire.models.conversation import Conversation
 from pytest_tripwire.models.request_error import RequestError
-from pytest_tripwire.models.script import Binder, Calls, Move, Say, Script
+from pytest_tripwire.models.script import Calls, Move, Say
 from pytest_tripwire.models.tokens import count_tokens
 from pytest_tripwire.world.schema import SchemaError, smallest
 
@@ -18,11 +17,24 @@ HARMLESS = "There is nothing more to do."
 
 
 class BoundCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A proposal turned into a call of one of the agent's own tools."""
+    """A proposal turned into a call of one of the agent's own tools.
+
+    Args:
+        call_id: the id that its result has to name.
+        tool: name of the tool.
+        arguments: by name.
+        spoilt: the text that goes out in place of the arguments' JSON; empty for a sound call.
+    """
 
     call_id: str
     tool: str
     arguments: Mapping[str, Any]
+    spoilt: str = ""
+
+    @property
+    def text(self) -> str:
+        """The arguments as they go out."""
+        return self.spoilt or msgspec.json.encode(self.arguments).decode()
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,78 +42,31 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         move: the move; a `Say` already fits the schema that the request gives.
-        calls: the move's proposals, bound.
+        calls: the move's proposals, bound. A model that is forced to call a tool may have some
+            beside a `Say`.
         auxiliary: whether the request was none of the script's, like a router's.
+        forced: whether the request's `tool_choice` made the model do what the script did not want.
         withheld: why the script's own move was not given; empty when it was.
     """
 
     move: Move
     calls: tuple[BoundCall, ...] = ()
     auxiliary: bool = False
+    forced: bool = False
     withheld: str = ""
 
     @property
     def text(self) -> str:
         """What the model says, alone or beside its calls."""
-        return self.move.text if isinstance(self.move, Say) else self.move.says
+        if isinstance(self.move, Calls):
+            return self.move.says
+        # Who is made to call a tool says there what there is to say.
+        return "" if self.calls else self.move.text
 
     def tokens(self) -> int:
         """Size of the answer in tokens."""
         calls = [(call.tool, call.arguments) for call in self.calls]
         return count_tokens(self.text) + sum(count_tokens(msgspec.json.encode(c)) for c in calls)
-
-
-class Actor(msgspec.Struct, frozen=True, kw_only=True):
-    """The scripted model: a script, and what binds it to the agent's tools.
-
-    Args:
-        script: a pure function.
-        binder: knows the agent's tools.
-        roles: the roles that the script may propose. A request that offers none of their
-            tools is none of the script's. Empty: only one that offers no tool at all is.
-    """
-
-    script: Script
-    binder: Binder
-    roles: frozenset[str] = frozenset()
-
-    def answer(self, conversation: Conversation) -> Answer:
-        """The answer to one request.
-
-        Raises whatever the script or the binder raises, `TypeError` when the script
-        returns no move, and `RequestError` for a schema that has no small value.
-        """
-        if not self._concerns(conversation):
-            return msgspec.structs.replace(harmless(conversation), auxiliary=True)
-        move = self.script(conversation.seen())
-        if isinstance(move, Say):
-            return speak(move.text, conversation)
-        if not isinstance(move, Calls):
-            raise TypeError(
-                f"the script returned {move!r} at turn {conversation.turn}: "
-                "return Calls or Say at every turn"
-            )
-        return self._call(move, conversation)
-
-    def _concerns(self, conversation: Conversation) -> bool:
-        if not self.roles:
-            return bool(conversation.offered)
-        tools = {self.binder.tool_name(role) for role in self.roles}
-        return not tools.isdisjoint(conversation.offered)
-
-    def _call(self, move: Calls, conversation: Conversation) -> Answer:
-        tools = {p.role: self.binder.tool_name(p.role) for p in move.proposals}
-        if withheld := _obstacle(tools, conversation):
-            return msgspec.structs.replace(harmless(conversation), withheld=withheld)
-        calls = tuple(
-            BoundCall(
-                call_id=make_call_id(conversation.key, conversation.turn, index),
-                tool=tools[proposal.role],
-                arguments=self.binder.arguments(proposal.role, proposal.slots),
-            )
-            for index, proposal in enumerate(move.proposals)
-        )
-        return Answer(move=move, calls=calls)
 
 
 def harmless(conversation: Conversation) -> Answer:
@@ -116,11 +81,18 @@ def speak(text: str, conversation: Conversation) -> Answer:
     """
     if conversation.schema is None or _is_object(text):
         return Answer(move=Say(text=text))
-    try:
-        value = smallest(conversation.schema)
-    except SchemaError as error:
-        raise RequestError(400, str(error), param="response_format") from error
+    value = least(conversation.schema, "response_format")
     return Answer(move=Say(text=msgspec.json.encode(value).decode()))
+
+
+def least(schema: Mapping[str, Any], param: str) -> Any:
+    """The smallest value of a schema that a request gives in `param`. Raises `RequestError` if no
+    small value satisfies it.
+    """
+    try:
+        return smallest(schema)
+    except SchemaError as error:
+        raise RequestError(400, str(error), param=param) from error
 
 
 def _is_object(text: str) -> bool:
@@ -129,23 +101,3 @@ def _is_object(text: str) -> bool:
         return isinstance(msgspec.json.decode(text), dict)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
-
-
-def _obstacle(tools: Mapping[str, str], conversation: Conversation) -> str:
-    missing = [
-        f"`{tool}` (role `{role}`)"
-        for role, tool in tools.items()
-        if tool not in conversation.offered
-    ]
-    if missing:
-        offered = ", ".join(sorted(conversation.offered)) or "none"
-        return (
-            f"the script wants {', '.join(missing)}, but the request offers: {offered}. "
-            "Bind the role to a tool that the agent offers, or let the agent offer it"
-        )
-    if not conversation.may_call:
-        return (
-            f"the script wants to call {', '.join(tools.values())}, but the request sets "
-            "tool_choice to none. Let the agent leave tool_choice out where tools may be called"
-        )
-    return ""

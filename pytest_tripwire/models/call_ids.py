@@ -10,10 +10,13 @@ _OWN = re.compile(r"call_([0-9a-f]{16})_([0-9]{1,6})_([0-9]{1,4})")
 
 
 class OwnId(msgspec.Struct, frozen=True, kw_only=True):
-    """What one of our call ids says: the conversation's key and the turn, counted from 0."""
+    """What one of our call ids says: the conversation's key, the turn, and the place in its
+    message, both counted from 0.
+    """
 
     key: str
     turn: int
+    index: int
 
 
 def make_call_id(key: str, turn: int, index: int) -> str:
@@ -24,4 +27,4 @@ def make_call_id(key: str, turn: int, index: int) -> str:
 def read_call_id(call_id: str) -> OwnId | None:
     """What `call_id` says, or None when the scripted model did not make it."""
     found = _OWN.fullmatch(call_id)
-    return OwnId(key=found[1], turn=int(found[2])) if found else None
+    return OwnId(key=found[1], turn=int(found[2]), index=int(found[3])) if found else None

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from pytest_tripwire.models.call_ids import OwnId, read_call_id
+from pytest_tripwire.models.choice import AUTO, Choice
 from pytest_tripwire.models.results import read_result
 from pytest_tripwire.models.script import Seen, ToolResult
 
@@ -38,9 +39,16 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
         key: digest of system prompt, offered tools and first user message.
         turn: moves that the scripted model already made in it, from 0.
         offered: names of the tools that the model may call.
+        thread: digest of system prompt and first user message alone; tells a conversation whose
+            tools change from another one.
+        made: calls of the scripted model's latest move, if the request shows them last.
+        unanswered: ids of calls that the request shows without a result.
+        unasked: ids of results whose call the request does not show.
         results: tool results that answer the latest move.
         all_results: every tool result that the request shows.
-        may_call: False when the request forbids tool calls.
+        choice: what the request lets the model call.
+        one_call: whether the request forbids several calls in one message.
+        tools: JSON schema of each offered tool's arguments, by name, in the request's order.
         schema: the JSON schema that the answer's text has to satisfy, where one is given.
         model: the model that the request names.
         prompt_tokens: size of the prompt in tokens.
@@ -49,12 +57,23 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     turn: int
     offered: frozenset[str]
+    thread: str = ""
+    made: int = 0
+    unanswered: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
     results: tuple[ToolResult, ...] = ()
     all_results: tuple[ToolResult, ...] = ()
-    may_call: bool = True
+    choice: Choice = AUTO
+    one_call: bool = False
+    tools: Mapping[str, Mapping[str, Any]] = {}
     schema: Mapping[str, Any] | None = None
     model: str = ""
     prompt_tokens: int = 0
+
+    @property
+    def may_call(self) -> bool:
+        """False when the request forbids tool calls."""
+        return self.choice.kind != "none"
 
     def seen(self) -> Seen:
         """The part that a script may look at."""
@@ -67,10 +86,15 @@ def read_conversation(messages: Sequence[Message], offered: Iterable[str]) -> Co
     latest, position = _latest_move(messages)
     # Moves of words alone carry no id, so they are counted from the last move that does.
     spoken = sum(message.role == "assistant" for message in messages[position:])
+    asked, answered = _ids(messages, "assistant"), _ids(messages, "tool")
     return Conversation(
         key=_key(messages, names),
         turn=latest + 1 + spoken,
         offered=names,
+        thread=_digest([_system_prompt(messages), _first_user(messages)]),
+        made=0 if spoken else _calls_of(messages, latest),
+        unanswered=tuple(each for each in asked if each not in answered),
+        unasked=tuple(each for each in answered if each not in asked),
         results=_answers(messages, latest) if not spoken else _after_speech(messages),
         all_results=_results(messages),
     )
@@ -90,6 +114,17 @@ def _latest_move(messages: Sequence[Message]) -> tuple[int, int]:
         if turn >= max(latest, 0):
             latest, position = turn, index + 1
     return latest, position
+
+
+def _ids(messages: Sequence[Message], role: str) -> dict[str, None]:
+    """Call ids in messages of a role, each once, in order."""
+    return dict.fromkeys(each for m in messages if m.role == role for each in m.call_ids)
+
+
+def _calls_of(messages: Sequence[Message], turn: int) -> int:
+    """How many calls our move of that turn has, as far as its ids tell."""
+    own = (each for message in messages for each in _own_ids(message) if each.turn == turn)
+    return max((each.index + 1 for each in own), default=0)
 
 
 def _answers(messages: Sequence[Message], turn: int) -> tuple[ToolResult, ...]:
@@ -118,8 +153,11 @@ def _key(messages: Sequence[Message], offered: frozenset[str]) -> str:
         for own in _own_ids(message):
             if own.key.startswith(scope):
                 return own.key
-    first = next((message.text for message in messages if message.role == "user"), "")
-    return scope + _digest([first])
+    return scope + _digest([_first_user(messages)])
+
+
+def _first_user(messages: Sequence[Message]) -> str:
+    return next((message.text for message in messages if message.role == "user"), "")
 
 
 def _system_prompt(messages: Sequence[Message]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Callable
 
 import msgspec
 
@@ -36,13 +38,42 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     withheld: str = ""
 
 
-class Counters:
-    """Counts requests, up to `max_requests` of them, and remembers the first error."""
+class Noted(msgspec.Struct, frozen=True, kw_only=True):
+    """One model request as the server saw it, for those who look for what is wrong with an agent.
 
-    def __init__(self, max_requests: int) -> None:
+    Args:
+        number: its place among all model requests, from 1.
+        conversation: what it says.
+        attempt: how often this turn of the conversation was asked for, this time included.
+        retry: whether the client says that it sends it again.
+        answer: what the model answered; None if the request got an error, or no byte.
+        told: the error that it got, in a few words; empty for none.
+    """
+
+    number: int
+    conversation: Conversation
+    attempt: int = 1
+    retry: bool = False
+    answer: Answer | None = None
+    told: str = ""
+
+
+class Counters:
+    """Counts requests, and remembers the first error.
+
+    Args:
+        max_requests: model requests that get the script's answers.
+        time_is_up: whether the server has answered for as long as it may.
+    """
+
+    def __init__(self, max_requests: int, time_is_up: Callable[[], bool] = lambda: False) -> None:
         self._max_requests = max_requests
+        self._time_is_up = time_is_up
+        self._late = False
         self._lock = threading.Lock()
         self._answered: set[tuple[str, int]] = set()
+        self._attempts: Counter[tuple[str, int]] = Counter()
+        self._noted: list[Noted] = []
         self._withheld: dict[str, None] = {}
         self._refusals: dict[str, None] = {}
         self._closed = False
@@ -51,8 +82,20 @@ class Counters:
 
     @property
     def exhausted(self) -> bool:
-        """Whether there were more requests than allowed."""
-        return self.requests > self._max_requests
+        """Whether there were more requests, or later ones, than allowed."""
+        return self._late or self.requests > self._max_requests
+
+    @property
+    def auxiliary(self) -> int:
+        """Requests that were none of the script's."""
+        with self._lock:
+            return sum(each.answer is not None and each.answer.auxiliary for each in self._noted)
+
+    @property
+    def noted(self) -> tuple[Noted, ...]:
+        """Every model request, in order."""
+        with self._lock:
+            return tuple(self._noted)
 
     @property
     def closed(self) -> bool:
@@ -77,11 +120,26 @@ class Counters:
             self._refusals.pop(message, None)
             self._refusals[message] = None
 
-    def admit(self) -> bool:
-        """Count a request; returns whether it is within the limit."""
+    def admit(self, conversation: Conversation, *, retry: bool) -> Noted:
+        """Count a request; returns it as far as it is known."""
+        place = (conversation.key, conversation.turn)
         with self._lock:
             self.requests += 1
-            return self.requests <= self._max_requests
+            self._attempts[place] += 1
+            self._late = self._late or self._time_is_up()
+            noted = Noted(
+                number=self.requests,
+                conversation=conversation,
+                attempt=self._attempts[place],
+                retry=retry,
+            )
+            self._noted.append(noted)
+            return noted
+
+    def end(self, noted: Noted, *, answer: Answer | None = None, told: str = "") -> None:
+        """Note what became of a request."""
+        with self._lock:
+            self._noted[noted.number - 1] = msgspec.structs.replace(noted, answer=answer, told=told)
 
     def observe(self, conversation: Conversation, answer: Answer, *, retry: bool) -> Observed:
         """Count an answer; returns what there is to know about it. A conversation that is begun

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class RequestError(Exception):
     """Turns a request down.
@@ -11,13 +13,25 @@ class RequestError(Exception):
         message: what is wrong, where, and what to do.
         param: the part of the request that is wrong, where there is one.
         code: the provider's own word for it, where there is one.
+        headers: what the response carries besides.
+        final: whether the same request would get the same error again, so that a client which
+            tries once more only loses time.
     """
 
     def __init__(
-        self, status: int, message: str, *, param: str | None = None, code: str | None = None
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        final: bool = True,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.param = param
         self.code = code
+        self.headers = dict(headers or {})
+        self.final = final

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self
 
-from pytest_tripwire.models.answer import Actor
-from pytest_tripwire.models.chat_completions import ChatCompletions
-from pytest_tripwire.models.counters import Counters, Observed
-from pytest_tripwire.models.dialect import Dialect
-from pytest_tripwire.models.handler import Handler
-from pytest_tripwire.models.router import Router
+from pytest_tripwire.models.actor import Actor
+from pytest_tripwire.models.counters import Counters, Noted
+from pytest_tripwire.models.exchange import Exchange, Observe
+from pytest_tripwire.models.faults import ModelFault, Plan
+from pytest_tripwire.models.http.handler import Handler
+from pytest_tripwire.models.http.router import Router
+from pytest_tripwire.models.http.transport import LOOPBACK, LoopbackServer
 from pytest_tripwire.models.script import Binder, Script
-from pytest_tripwire.models.transport import LOOPBACK, LoopbackServer
-
-Observe: TypeAlias = Callable[[Observed], str | None]
+from pytest_tripwire.models.wire.chat import ChatCompletions
+from pytest_tripwire.models.wire.dialect import Dialect
 
 MAX_REQUESTS = 200
+MAX_SECONDS = 600.0
 MAX_BODY = 8 * 1024 * 1024
+
+
+def dialects() -> tuple[Dialect, ...]:
+    """Every protocol that is served. New for each server: one may remember what it has said."""
+    return (ChatCompletions(),)
 
 
 class ModelServer:
@@ -33,8 +40,11 @@ class ModelServer:
         roles: the roles that the script may propose; tells requests of routers and
             summarisers, which offer none of their tools, from the script's own. Empty:
             only requests that offer no tool at all are told apart.
+        faults: what goes wrong, by turn and try.
         max_requests: model requests after which every answer is harmless.
+        max_seconds: real seconds after which every answer is harmless.
         max_body: bytes that the body of a request may have.
+        clock: real time in seconds.
     """
 
     def __init__(
@@ -44,16 +54,25 @@ class ModelServer:
         binder: Binder,
         observe: Observe,
         roles: Iterable[str] = (),
+        faults: Iterable[ModelFault] = (),
         max_requests: int = MAX_REQUESTS,
+        max_seconds: float = MAX_SECONDS,
         max_body: int = MAX_BODY,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        actor = Actor(script=script, binder=binder, roles=frozenset(roles))
-        self._dialects: tuple[Dialect, ...] = (ChatCompletions(),)
-        self._counters = Counters(max_requests)
+        end = clock() + max_seconds
+        self._dialects = dialects()
+        self._counters = Counters(max_requests, lambda: clock() >= end)
+        #: Answers without HTTP, for models that live in the agent's own process.
+        self.exchange = Exchange(
+            actor=Actor(script=script, binder=binder, roles=frozenset(roles)),
+            observe=observe,
+            counters=self._counters,
+            plan=Plan(faults=tuple(faults)),
+        )
         self._router = Router(
             dialects=self._dialects,
-            actor=actor,
-            observe=observe,
+            exchange=self.exchange,
             counters=self._counters,
             max_body=max_body,
         )
@@ -111,8 +130,18 @@ class ModelServer:
         return self._counters.requests
 
     @property
+    def auxiliary(self) -> int:
+        """Those of them that were none of the script's, such as a router's."""
+        return self._counters.auxiliary
+
+    @property
+    def noted(self) -> tuple[Noted, ...]:
+        """Every model request and what became of it, in order."""
+        return self._counters.noted
+
+    @property
     def exhausted(self) -> bool:
-        """Whether there were more than `max_requests` model requests."""
+        """Whether there were more model requests, or later ones, than allowed."""
         return self._counters.exhausted
 
     @property

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
+
 BYTES_PER_TOKEN = 4
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request and its answer count for, in tokens."""
+
+    prompt: int
+    completion: int
 
 
 def count_tokens(text: str | bytes) -> int:

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_tripwire.models.handler import Handler
-from pytest_tripwire.models.transport import LoopbackServer
+from pytest_tripwire.models.http.handler import Handler
+from pytest_tripwire.models.http.transport import LoopbackServer
 
 Body = Callable[..., dict[str, Any]]
 Run = Callable[..., Any]
@@ -176,7 +176,9 @@ def test_a_client_may_wait_for_a_go_ahead(run: Run) -> None:
         (b'{"messages": [{"role": "user", "content": 3}]}', "messages[...].content"),
         (b'{"messages": [{"role": "user"}], "tools": {}}', "tools"),
         (b'{"messages": [{"role": "user"}], "model": 4}', "model"),
-        (b'{"messages": [{"role": "user"}], "stream": true}', "stream"),
+        (b'{"messages": [{"role": "user"}], "stream": 1}', "stream"),
+        (b'{"messages": [{"role": "user"}], "stream_options": {"a": 1}}', "stream_options"),
+        (b'{"messages": [{"role": "user"}], "tool_choice": "any"}', "tool_choice"),
         (b'{"messages": [{"role": "user"}], "functions": [{"name": "f"}]}', "functions"),
     ],
 )
@@ -333,11 +335,11 @@ class Defective:
     def __init__(self) -> None:
         self.crash: BaseException | None = None
 
-    def respond(self, method: str, path: str, body: bytes, *, retry: bool) -> Any:
-        raise KeyError(method, path, body, retry)
+    def respond(self, request: Any) -> Any:
+        raise KeyError(request)
 
-    def refuse(self, path: str, error: Exception) -> Any:
-        raise KeyError(path, error)
+    def refuse(self, request: Any, error: Exception) -> Any:
+        raise KeyError(request, error)
 
     def crashed(self, error: BaseException) -> None:
         self.crash = error

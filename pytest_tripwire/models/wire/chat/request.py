@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from pytest_tripwire.models.conversation import Conversation, Message, read_conversation
-from pytest_tripwire.models.openai_shapes import MODEL
+from pytest_tripwire.models.conversation import Message, read_conversation
 from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.tokens import count_tokens
+from pytest_tripwire.models.wire.dialect import Asked
+from pytest_tripwire.models.wire.openai_shapes import MODEL, allowed, choice
 
 _PLACE = re.compile(r"`\$\.?(.*)`$")
 
@@ -43,10 +44,15 @@ class _Message(msgspec.Struct):
 
 class _Function(msgspec.Struct):
     name: str
+    parameters: dict[str, Any] | None = None
 
 
 class _Tool(msgspec.Struct):
     function: _Function | None = None
+
+
+class _StreamOptions(msgspec.Struct):
+    include_usage: bool | None = None
 
 
 class _Request(msgspec.Struct):
@@ -55,35 +61,48 @@ class _Request(msgspec.Struct):
     tools: list[_Tool] | None = None
     tool_choice: str | dict[str, Any] | None = None
     response_format: dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
+    stream: bool | None = None
+    stream_options: _StreamOptions | None = None
+
+    def parameters(self) -> dict[str, dict[str, Any]]:
+        """JSON schema of each tool's arguments that the model may call."""
+        some = allowed(self.tool_choice)
+        functions = [tool.function for tool in self.tools or [] if tool.function]
+        kept = [each for each in functions if some is None or each.name in some]
+        return {each.name: each.parameters or {"type": "object"} for each in kept}
 
 
-def parse(body: dict[str, Any]) -> Conversation:
-    """The conversation of a request. Raises `RequestError` where the provider would."""
+def parse(body: dict[str, Any]) -> Asked:
+    """Read a request. Raises `RequestError` where the provider would."""
     _reject_unserved(body)
     request = _typed(body)
     if not request.messages:
         raise RequestError(400, "`messages` is empty: send one message or more", param="messages")
-    conversation = read_conversation(
-        [message.neutral() for message in request.messages],
-        [tool.function.name for tool in request.tools or [] if tool.function],
-    )
-    return msgspec.structs.replace(
-        conversation,
-        may_call=request.tool_choice != "none",
-        schema=_schema(request.response_format),
-        model=request.model,
-        prompt_tokens=_prompt_tokens(body),
+    tools = request.parameters()
+    conversation = read_conversation([message.neutral() for message in request.messages], tools)
+    options = request.stream_options or _StreamOptions()
+    return Asked(
+        conversation=msgspec.structs.replace(
+            conversation,
+            choice=choice(request.tool_choice),
+            one_call=request.parallel_tool_calls is False,
+            tools=tools,
+            schema=_schema(request.response_format),
+            model=request.model,
+            prompt_tokens=_prompt_tokens(body),
+        ),
+        stream=bool(request.stream),
+        usage_in_stream=bool(options.include_usage),
     )
 
 
 def _reject_unserved(body: dict[str, Any]) -> None:
-    if body.get("stream"):
+    if body.get("stream_options") and not body.get("stream"):
         raise RequestError(
             400,
-            "the scripted model does not stream: send the request without `stream`, "
-            "or with `stream` false",
-            param="stream",
-            code="unsupported_value",
+            "`stream_options` is for streams: leave it out, or set `stream` to true",
+            param="stream_options",
         )
     if body.get("functions"):
         raise RequestError(

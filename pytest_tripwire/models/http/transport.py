@@ -10,21 +10,13 @@ from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from typing import Any, Protocol
 
-import msgspec
-
+from pytest_tripwire.models.http.messages import HttpReply, HttpRequest
 from pytest_tripwire.models.request_error import RequestError
 
 LOOPBACK = "127.0.0.1"
 
 #: Seconds between looks at whether to stop: the longest that `close` waits.
 _POLL_S = 0.01
-
-
-class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole response: its status, and its JSON body."""
-
-    status: int
-    body: bytes
 
 
 class App(Protocol):
@@ -34,11 +26,11 @@ class App(Protocol):
     def max_body(self) -> int:
         """Bytes that the body of a request may have."""
 
-    def respond(self, method: str, path: str, body: bytes, *, retry: bool) -> HttpReply:
+    def respond(self, request: HttpRequest) -> HttpReply:
         """Answer a request. Raises `RequestError` to turn it down."""
 
-    def refuse(self, path: str, error: RequestError) -> HttpReply:
-        """The response for a request that was turned down."""
+    def refuse(self, request: HttpRequest, error: RequestError) -> HttpReply:
+        """The response for a request that was turned down; its body may not have been read."""
 
     def crashed(self, error: BaseException) -> None:
         """Remember an error that no response could tell."""
@@ -49,12 +41,15 @@ class LoopbackServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
-    request_queue_size = 128
+    #: More than any test opens at once: who finds the queue full waits for a second or longer.
+    request_queue_size = 1024
 
     def __init__(self, app: App, handler: type[socketserver.BaseRequestHandler]) -> None:
         self.app = app
         self._open: set[Any] = set()
         self._lock = threading.Lock()
+        #: Set when the server stops, so that nobody waits longer.
+        self.stopped = threading.Event()
         super().__init__((LOOPBACK, 0), handler)
 
     def server_bind(self) -> None:
@@ -69,6 +64,7 @@ class LoopbackServer(ThreadingHTTPServer):
 
     def close(self) -> None:
         """Stop, and cut what clients still hold open."""
+        self.stopped.set()
         self.shutdown()
         self.server_close()
         with self._lock:

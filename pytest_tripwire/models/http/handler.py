@@ -1,4 +1,4 @@
-"""Reads one HTTP request, writes one response, and closes."""
+"""Reads one HTTP request, has it answered, and closes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from pytest_tripwire.models.http.messages import HttpReply, HttpRequest
+from pytest_tripwire.models.http.sending import begin, send_parts, send_whole
+from pytest_tripwire.models.http.transport import LOOPBACK, LoopbackServer
 from pytest_tripwire.models.request_error import RequestError
-from pytest_tripwire.models.transport import LOOPBACK, HttpReply, LoopbackServer
 
 #: Seconds and bytes spent on a body that nobody wants.
 _LINGER_S = 2.0
 _LINGER_BYTES = 256 * 1024 * 1024
 
 _LENGTH_DIGITS = 15
-
-#: How the SDKs of OpenAI and Anthropic count the tries of one request.
-RETRIES = "x-stainless-retry-count"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -48,16 +47,17 @@ class Handler(BaseHTTPRequestHandler):
             self._check_host()
             body = self._body() if self.command == "POST" else b""
             unread = self.command != "POST"
-            reply = self.server.app.respond(self.command, self.path, body, retry=self._is_retry())
+            reply = self.server.app.respond(self._request(body))
         except RequestError as error:
-            reply = self.server.app.refuse(self.path, error)
+            reply = self.server.app.refuse(self._request(b""), error)
         self._send(reply)
         if unread:
             self._linger()
 
-    def _is_retry(self) -> bool:
-        # Only the client knows: an agent that begins its conversation anew sends the same again.
-        return self.headers.get(RETRIES, "0").strip() not in ("", "0")
+    def _request(self, body: bytes) -> HttpRequest:
+        headers = {name.lower(): value for name, value in getattr(self, "headers", {}).items()}
+        path = getattr(self, "path", "")
+        return HttpRequest(method=self.command or "", path=path, headers=headers, body=body)
 
     def _check_host(self) -> None:
         # A web page whose name was rebound to 127.0.0.1 still sends its own name.
@@ -100,17 +100,19 @@ class Handler(BaseHTTPRequestHandler):
         return int(text)
 
     def _send(self, reply: HttpReply) -> None:
-        self.send_response(reply.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(reply.body)))
-        self.send_header("Connection", "close")
-        if reply.status >= HTTPStatus.BAD_REQUEST:
-            # The same request gets the same error: a retry would only cost time.
-            self.send_header("x-should-retry", "false")
-        self.end_headers()
         self.close_connection = True
-        if self.command != "HEAD":
-            self.wfile.write(reply.body)
+        # Real time, as the client's time-outs are; a server that stops keeps nobody waiting.
+        if reply.delivery.delay and self.server.stopped.wait(reply.delivery.delay):
+            return
+        if reply.delivery.drop:
+            return
+        begin(self, reply)
+        if self.command == "HEAD":
+            return
+        if reply.parts is None:
+            send_whole(self.wfile, reply.body, reply.delivery.cut)
+        else:
+            send_parts(self.wfile, reply.parts, reply.delivery.cut)
 
     def _linger(self) -> None:
         # Closing on unread bytes resets the connection, and the client loses the response.
@@ -131,7 +133,7 @@ class Handler(BaseHTTPRequestHandler):
         error = RequestError(status, f"{what}: send a GET or POST request of HTTP/1.1")
         # What could not be read passes for HTTP/0.9, whose responses have no headers.
         self.request_version = self.protocol_version
-        self._send(self.server.app.refuse(getattr(self, "path", ""), error))
+        self._send(self.server.app.refuse(self._request(b""), error))
         self._linger()
 
     def version_string(self) -> str:

@@ -1,0 +1,167 @@
+"""The scripted model: from one request to its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from pytest_tripwire.models.answer import Answer, BoundCall, harmless, speak
+from pytest_tripwire.models.call_ids import make_call_id
+from pytest_tripwire.models.conversation import Conversation
+from pytest_tripwire.models.forced import call_of_other, last_words
+from pytest_tripwire.models.script import Binder, Calls, Move, Propose, Say, Script, Seen
+
+#: How many moves before a turn went out spoilt, so that the script is that many turns behind.
+Lost: TypeAlias = Callable[[int], int]
+
+
+class Actor(msgspec.Struct, frozen=True, kw_only=True):
+    """A script, and what binds it to the agent's tools.
+
+    Args:
+        script: a pure function.
+        binder: knows the agent's tools.
+        roles: the roles that the script may propose. A request that offers none of their
+            tools is none of the script's. Empty: only one that offers no tool at all is.
+        lost: how many moves before a turn were lost on the way.
+    """
+
+    script: Script
+    binder: Binder
+    roles: frozenset[str] = frozenset()
+    lost: Lost = lambda _turn: 0
+
+    def answer(self, conversation: Conversation) -> Answer:
+        """The answer to one request.
+
+        Raises whatever the script or the binder raises, `TypeError` when the script
+        returns no move, and `RequestError` for a schema that has no small value.
+        """
+        if not self._concerns(conversation):
+            return msgspec.structs.replace(self._aside(conversation), auxiliary=True)
+        if rest := self._rest(conversation):
+            return self._call(rest, conversation, conversation.turn - 1)
+        move = self._move(conversation.seen())
+        if isinstance(move, Say):
+            return self._say(move, conversation)
+        return self._call(move, conversation, conversation.turn)
+
+    # -- what the script wants
+
+    def _concerns(self, conversation: Conversation) -> bool:
+        if not self.roles:
+            return bool(conversation.offered)
+        return not self._played().isdisjoint(conversation.offered)
+
+    def _played(self) -> frozenset[str]:
+        return frozenset(self.binder.tool_name(role) for role in self.roles)
+
+    def _move(self, seen: Seen) -> Move:
+        turn = seen.turn - self.lost(seen.turn)
+        move = self.script(msgspec.structs.replace(seen, turn=turn))
+        if not isinstance(move, Say | Calls):
+            raise TypeError(
+                f"the script returned {move!r} at turn {seen.turn}: "
+                "return Calls or Say at every turn"
+            )
+        return move
+
+    def _rest(self, conversation: Conversation) -> Calls | None:
+        """The latest move, if the request takes one call at a time and some of it is left."""
+        turn = conversation.turn
+        if not (conversation.one_call and conversation.made and turn):
+            return None
+        if self.lost(turn) > self.lost(turn - 1):
+            return None
+        move = self._move(msgspec.structs.replace(conversation.seen(), turn=turn - 1))
+        if not isinstance(move, Calls) or len(move.proposals) <= conversation.made:
+            return None
+        return move
+
+    def _last_calls(self, turn: int, role: str) -> Propose | None:
+        """The latest proposal before `turn`, of that role where one is given."""
+        for earlier in range(turn - 1, -1, -1):
+            move = self._move(Seen(turn=earlier))
+            for each in reversed(move.proposals if isinstance(move, Calls) else ()):
+                if role in ("", each.role):
+                    return each
+        return None
+
+    # -- what the request lets it do
+
+    def _say(self, move: Say, conversation: Conversation) -> Answer:
+        if not conversation.choice.forced:
+            return speak(move.text, conversation)
+        return self._made_to(move, conversation)
+
+    def _aside(self, conversation: Conversation) -> Answer:
+        """The answer to a request that is none of the script's."""
+        quiet = harmless(conversation)
+        if not conversation.choice.forced:
+            return quiet
+        words = Say(text=quiet.text)
+        return last_words(words, conversation, conversation.choice.tool, frozenset()) or quiet
+
+    def _made_to(self, move: Move, conversation: Conversation) -> Answer:
+        """What a model does that is made to call a tool when the script wants something else: a
+        tool that no role plays is told the words, else the model repeats itself.
+        """
+        tool = conversation.choice.tool
+        words = move if isinstance(move, Say) else Say(text=move.says)
+        if other := last_words(words, conversation, tool, self._played()):
+            return other
+        role = next((r for r in self.roles if self.binder.tool_name(r) == tool), "")
+        again = self._last_calls(conversation.turn, role)
+        if again is None and role:
+            again = Propose(role=role)
+        if again is None:
+            return harmless(conversation)
+        answer = self._bound(Calls(proposals=(again,)), conversation, conversation.turn, 0)
+        return msgspec.structs.replace(answer, forced=True)
+
+    def _call(self, move: Calls, conversation: Conversation, turn: int) -> Answer:
+        tools = {p.role: self.binder.tool_name(p.role) for p in move.proposals}
+        if withheld := _obstacle(tools, conversation):
+            return msgspec.structs.replace(harmless(conversation), withheld=withheld)
+        wanted = conversation.choice.tool
+        if wanted and wanted not in tools.values():
+            answer = self._made_to(move, conversation)
+            return msgspec.structs.replace(answer, withheld=call_of_other(tools, wanted))
+        begin = conversation.made if turn < conversation.turn else 0
+        return self._bound(move, conversation, turn, begin)
+
+    def _bound(self, move: Calls, conversation: Conversation, turn: int, begin: int) -> Answer:
+        """The calls of a move, from place `begin` on, as far as the request takes them."""
+        bound = [
+            BoundCall(
+                call_id=make_call_id(conversation.key, turn, index),
+                tool=self.binder.tool_name(proposal.role),
+                arguments=self.binder.arguments(proposal.role, proposal.slots),
+            )
+            for index, proposal in enumerate(move.proposals)
+        ]
+        wanted = conversation.choice.tool
+        calls = [each for each in bound[begin:] if not wanted or each.tool == wanted]
+        return Answer(move=move, calls=tuple(calls[:1] if conversation.one_call else calls))
+
+
+def _obstacle(tools: Mapping[str, str], conversation: Conversation) -> str:
+    missing = [
+        f"`{tool}` (role `{role}`)"
+        for role, tool in tools.items()
+        if tool not in conversation.offered
+    ]
+    if missing:
+        offered = ", ".join(sorted(conversation.offered)) or "none"
+        return (
+            f"the script wants {', '.join(missing)}, but the request offers: {offered}. "
+            "Bind the role to a tool that the agent offers, or let the agent offer it"
+        )
+    if not conversation.may_call:
+        return (
+            f"the script wants to call {', '.join(tools.values())}, but the request sets "
+            "tool_choice to none. Let the agent leave tool_choice out where tools may be called"
+        )
+    return ""

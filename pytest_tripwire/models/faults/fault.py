@@ -1,0 +1,66 @@
+"""The shape of a fault of the model's side."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from pytest_tripwire.models.answer import Answer
+from pytest_tripwire.models.request_error import RequestError
+from pytest_tripwire.models.tokens import Usage
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """How a response gets to the client.
+
+    Args:
+        delay: real seconds before its first byte.
+        drop: whether the connection ends without a byte.
+        cut: parts of the stream after which the connection ends; a response that is no stream
+            ends in its middle. None: it arrives whole.
+    """
+
+    delay: float = 0.0
+    drop: bool = False
+    cut: int | None = None
+
+
+WHOLE = Delivery()
+
+
+class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that goes wrong, at a turn of the scripted model and a try of the client.
+
+    Args:
+        turn: the turn at which it does, counted from 0; None for every turn.
+        attempts: the tries of that turn's request, counted from 1; none for every try.
+    """
+
+    turn: int | None = 0
+    attempts: tuple[int, ...] = (1,)
+
+    #: Whether the move arrives in a shape that no tool can take, so that the model has to make it
+    #: once more at the next turn. What a client gets is then the same at every try.
+    spoils: ClassVar[bool] = False
+
+    def hits(self, turn: int, attempt: int) -> bool:
+        """Whether it strikes the request of this turn, at this try."""
+        tried = self.spoils or not self.attempts or attempt in self.attempts
+        return tried and self.turn in (None, turn)
+
+    def error(self) -> RequestError | None:
+        """The error response in place of an answer."""
+        return None
+
+    def alter(self, answer: Answer) -> Answer:
+        """The answer that goes out."""
+        return answer
+
+    def count(self, usage: Usage | None) -> Usage | None:
+        """The usage that is reported; None for none."""
+        return usage
+
+    def deliver(self, delivery: Delivery) -> Delivery:
+        """How the response gets to the client."""
+        return delivery

@@ -1,0 +1,1 @@
+"""The HTTP of the model server: sockets, one request each, and where it goes."""
