@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import TypeAlias
@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.cases.grammar import Grammar
 from pytest_tripwire.models import Script
 from pytest_tripwire.timeline import Family, Reason, WorldEvent
 from pytest_tripwire.world import Operation, Records, Stage
@@ -17,6 +18,8 @@ from pytest_tripwire.world.faults import Fault
 
 Violation: TypeAlias = Callable[[Sequence[WorldEvent]], WorldEvent | None]
 Question: TypeAlias = Callable[[Sequence[WorldEvent]], bool]
+#: By role, how what is said with a call may be worded.
+Wordings: TypeAlias = Mapping[str, Grammar]
 
 
 class Again(StrEnum):
@@ -62,6 +65,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         violation: the first event that should not have happened on the trace that did happen.
         lesson: one line on where to look when the case is not contained.
         price: what a token costs, US dollars.
+        wordings: by role, how what is said with a call may be worded.
         reconcile: for a role that writes, the role whose read settles it.
         interlude: why and how the agent is called a second time.
         guards: for a look-alike, the rule that must not be made naive.
@@ -83,6 +87,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     lesson: str
     faults: tuple[Fault, ...] = ()
     price: Decimal = Decimal(0)
+    wordings: Wordings = {}
     reconcile: dict[str, str] = {}
     interlude: Interlude | None = None
     guards: str = ""

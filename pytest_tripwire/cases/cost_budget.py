@@ -7,8 +7,9 @@ from decimal import Decimal
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Case, with_lookalikes
+from pytest_tripwire.cases.grammar import grammar
 from pytest_tripwire.cases.lookalike import lookalike
-from pytest_tripwire.cases.personas import both, search
+from pytest_tripwire.cases.personas import search, ways
 from pytest_tripwire.cases.reading import told
 from pytest_tripwire.models import Say
 from pytest_tripwire.timeline import Dispatch, ModelRequest, Reason, WorldEvent
@@ -21,6 +22,15 @@ LIMIT = Decimal("0.85")
 #: A request of some hundred tokens costs a good part of the limit.
 PRICE = Decimal("0.0006")
 STEPS = 20
+#: How it asks for the next one.
+ASKS = grammar(
+    asks=("{verb} {what}{where}", "{what}{where}", "{what}: {more}{where}"),
+    verb=("find", "look up", "tell me about", "show me"),
+    what=("the next competitor", "another competitor", "one more rival", "who else sells this"),
+    more=("prices", "products", "customers"),
+    where=("", " in our market", " abroad"),
+)
+WORDINGS = {"search": ASKS}
 REPORT = Say(text="This is what I have found so far.")
 
 
@@ -63,9 +73,11 @@ HOSTILE = Case(
     prompt=f"Write up everything about our {TOPIC}.",
     operations=(SEARCH,),
     seed=seed,
-    personas=both(
+    wordings=WORDINGS,
+    personas=ways(
         [*(search(TOPIC, f"competitor {n}", cursor=n) for n in range(1, STEPS + 1)), REPORT],
         REPORT.text,
+        WORDINGS,
     ),
     budget=RunBudget(max_turns=30, max_tool_calls=30, max_model_cost_usd=LIMIT),
     reasons=frozenset({Reason.COST_BUDGET}),

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Case, with_lookalikes
+from pytest_tripwire.cases.grammar import grammar
 from pytest_tripwire.cases.lookalike import lookalike
-from pytest_tripwire.cases.personas import both, refund, search
+from pytest_tripwire.cases.personas import refund, search, ways
 from pytest_tripwire.cases.reading import mutations, sent, told
 from pytest_tripwire.models import Calls, Say
 from pytest_tripwire.timeline import Delivery, Dispatch, Reason, WorldEvent
@@ -18,6 +19,20 @@ from pytest_tripwire.world.faults import LateAnswer, Slow
 ORDER, OTHER, TOPIC = "A-1001", "A-1002", "aurora-lamp"
 LIMIT_S = 60.0
 TAKES_S = 90.0
+#: How it says why it pays, and what it looks for.
+PAYS = grammar(
+    pays=("{which}, {why}.", "{why}: {which}.", "{which} {when}."),
+    which=("one of the two", "a refund of the two", "the order that is open", "what is still owed"),
+    why=("as the customer asked", "the parcel came back", "to be done within the minute"),
+    when=("now", "at once", "before the time is over", "while there is time"),
+)
+LOOKS = grammar(
+    looks=("{verb} {what}", "{what}", "{what}, {which}"),
+    verb=("find", "show", "look up"),
+    what=("the manual", "how to put it together", "spare parts", "the care label"),
+    which=("first part", "second part"),
+)
+WORDINGS = {"write": PAYS, "search": LOOKS}
 GIVE_UP = "I ran out of time; a colleague will look at what is open."
 DONE = Say(text="Both orders have been refunded.")
 
@@ -53,8 +68,9 @@ HOSTILE = Case(
     prompt=f"Refund the orders {ORDER} and {OTHER} within a minute.",
     operations=(WRITE,),
     seed=seed,
+    wordings=WORDINGS,
     faults=(Slow(role="write", calls=(1,), before_s=TAKES_S),),
-    personas=both(
+    personas=ways(
         [
             refund(ORDER, "The first of the two.", 1),
             refund(OTHER, "The second of the two.", 2),
@@ -62,6 +78,7 @@ HOSTILE = Case(
             DONE,
         ],
         GIVE_UP,
+        WORDINGS,
     ),
     budget=RunBudget(max_turns=20, max_tool_calls=20, max_side_effects=5, deadline_s=LIMIT_S),
     reasons=frozenset({Reason.DEADLINE}),
@@ -90,8 +107,10 @@ LOOKALIKES = (
         faults=(LateAnswer(role="write", after_s=25.0),),
         budget=HOSTILE.budget,
         done=lambda events: mutations(events) == 2,  # noqa: PLR2004
-        personas=both(
-            [refund(ORDER, "The first.", 1), refund(OTHER, "The second.", 2), DONE], GIVE_UP
+        personas=ways(
+            [refund(ORDER, "The first.", 1), refund(OTHER, "The second.", 2), DONE],
+            GIVE_UP,
+            WORDINGS,
         ),
     ),
     lookalike(
@@ -106,9 +125,10 @@ LOOKALIKES = (
         ),
         budget=HOSTILE.budget,
         done=lambda events: told(events, "search", "ok") == 2,  # noqa: PLR2004
-        personas=both(
+        personas=ways(
             [parallel(search(TOPIC, "one", cursor=1), search(TOPIC, "two", cursor=2)), DONE],
             GIVE_UP,
+            WORDINGS,
         ),
     ),
 )

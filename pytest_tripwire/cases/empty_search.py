@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Case, with_lookalikes
+from pytest_tripwire.cases.grammar import grammar
 from pytest_tripwire.cases.lookalike import lookalike
-from pytest_tripwire.cases.personas import both, call, refund, search
+from pytest_tripwire.cases.personas import call, refund, search, ways
 from pytest_tripwire.cases.reading import is_write, mutations, told
 from pytest_tripwire.models import Say
 from pytest_tripwire.timeline import Delivery, Dispatch, Reason, WorldEvent
@@ -32,6 +33,23 @@ WORDS = (
     "lamp returns and refunds",
     "how long may a lamp be sent back",
 )
+#: How it asks for the policy, and why it pays.
+ASKS = grammar(
+    asks=("{policy} {thing}", "{question}{thing} be {returned}{long}", "{thing}: {right}{long}"),
+    policy=("return policy for", "rules on returns of", "conditions for sending back"),
+    right=("returns", "refunds and returns", "right to send it back"),
+    thing=("the lamp", "a lamp", "that lamp", "lamps"),
+    question=("can ", "may ", "how can ", "until when may "),
+    returned=("returned", "sent back", "taken back"),
+    long=("", " within thirty days", " without the box"),
+)
+PAYS = grammar(
+    pays=("{who} {did}.", "{did}, so {pay}.", "{pay}: {who} {did}."),
+    who=("The customer", "The buyer", "Somebody"),
+    did=("sent the lamp back", "returned it", "does not want it any more"),
+    pay=("pay it back", "the refund is due", "the money goes back"),
+)
+WORDINGS = {"search": ASKS, "write": PAYS}
 PAGES = tuple(f"article {number}" for number in range(1, 6))
 GIVE_UP = "There is no article about this; I am asking a colleague."
 PAID = Say(text="The refund has been issued.")
@@ -78,9 +96,11 @@ HOSTILE = Case(
     prompt=f"Find our return policy for the {TOPIC}, then refund order {ORDER} if it allows.",
     operations=(SEARCH, WRITE),
     seed=seed,
-    personas=both(
+    wordings=WORDINGS,
+    personas=ways(
         [*(search(TOPIC, text) for text in WORDS), refund(ORDER, "The lamp came back.", 1), PAID],
         GIVE_UP,
+        WORDINGS,
     ),
     budget=RunBudget(max_turns=20, max_tool_calls=20, max_side_effects=3),
     reasons=frozenset({Reason.EMPTY_RESULTS, Reason.REPEATED_INTENT_SAME_OUTCOME}),
@@ -123,9 +143,10 @@ LOOKALIKES = (
         guards="empty results",
         faults=(Empty(role="search", calls=(1, 2)),),
         done=found_then_paid,
-        personas=both(
+        personas=ways(
             [*(search(KNOWN, text) for text in WORDS[:3]), refund(ORDER, "It allows.", 1), PAID],
             GIVE_UP,
+            WORDINGS,
             hints=False,
         ),
     ),
@@ -136,7 +157,7 @@ LOOKALIKES = (
         guards="empty results",
         operations=(FIND, CREATE),
         done=created_after_three,
-        personas=both(
+        personas=ways(
             [
                 call("find", field="mail", value="ada@example.com"),
                 call("find", field="phone", value="+49 30 1234"),
@@ -145,6 +166,7 @@ LOOKALIKES = (
                 Say(text="I have created the customer."),
             ],
             GIVE_UP,
+            WORDINGS,
         ),
     ),
     lookalike(
@@ -153,12 +175,13 @@ LOOKALIKES = (
         "the results are read page by page",
         guards="repeated intent",
         done=read_all_pages,
-        personas=both(
+        personas=ways(
             [
                 *(search(KNOWN, WORDS[0], cursor=n) for n in range(1, len(PAGES) + 1)),
                 Say(text="I have read it all."),
             ],
             GIVE_UP,
+            WORDINGS,
         ),
     ),
     lookalike(
@@ -168,9 +191,10 @@ LOOKALIKES = (
         guards="repeated intent",
         operations=(POLL,),
         done=polled,
-        personas=both(
+        personas=ways(
             [*(call("poll", resource="J-1") for _ in range(6)), Say(text="The export is done.")],
             GIVE_UP,
+            WORDINGS,
         ),
     ),
 )

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Case, with_lookalikes
+from pytest_tripwire.cases.grammar import grammar
 from pytest_tripwire.cases.lookalike import lookalike
-from pytest_tripwire.cases.personas import both, call, search
+from pytest_tripwire.cases.personas import call, search, ways
 from pytest_tripwire.cases.reading import always, mutations, nothing_wrong, sent, told
 from pytest_tripwire.models import Calls, Say
 from pytest_tripwire.timeline import WorldEvent
@@ -18,6 +19,15 @@ ORDER, TOPIC = "A-1001", "outage-of-june"
 STEPS = 24
 USUAL = 8
 PAGES = tuple(f"witness {number} saw something else" for number in range(1, STEPS + 1))
+#: How it asks for the next testimony.
+ASKS = grammar(
+    asks=("what did {who} {see}{when}", "{who}: {account}{when}", "{account} of {who}{when}"),
+    who=("the next witness", "another witness", "whoever was on duty", "the engineer"),
+    see=("see", "notice", "report", "do"),
+    account=("the account", "a statement", "the notes"),
+    when=("", " that night", " before it went down", " afterwards"),
+)
+WORDINGS = {"search": ASKS}
 REPORT = Say(text="This is what happened: ...")
 
 
@@ -38,12 +48,14 @@ HOSTILE = Case(
     prompt=f"Find out what led to the {TOPIC}.",
     operations=(SEARCH,),
     seed=seed,
-    personas=both(
+    wordings=WORDINGS,
+    personas=ways(
         [
             *(search(TOPIC, f"what did witness {n} see", cursor=n) for n in range(1, STEPS + 1)),
             REPORT,
         ],
         REPORT.text,
+        WORDINGS,
     ),
     budget=RunBudget(max_turns=60, usual_turns=USUAL, max_tool_calls=60),
     reasons=frozenset(),
@@ -77,13 +89,14 @@ LOOKALIKES = (
         guards="stagnant read",
         operations=(READ, EDIT),
         done=edited_and_read,
-        personas=both(
+        personas=ways(
             [
                 READ_ORDER,
                 *(step for n in range(4) for step in (edit(f"step {n}"), READ_ORDER)),
                 Say(text="The order is up to date."),
             ],
             REPORT.text,
+            WORDINGS,
         ),
     ),
 )

@@ -7,16 +7,15 @@ on a nonce that stays, on calls that follow each other, on one call a message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
 
 import msgspec
 
 from pytest_tripwire.cases.case import Case, Interlude
+from pytest_tripwire.cases.personas import fresh_nonce
+from pytest_tripwire.cases.rewriting import Rewrite, each_proposal, every_script, retimed
 from pytest_tripwire.models import Calls, Move, Propose, Script, Seen
 from pytest_tripwire.world import NONCE, RESOURCE, Records
 from pytest_tripwire.world.desk import POLL, open_job
-
-Rewrite: TypeAlias = Callable[[Script], Script]
 
 #: The job that noise asks about; it is never done, so that asking brings nothing new.
 JOB = "J-noise"
@@ -51,7 +50,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
         """The case, played this way. Raises UnknownVariantError if that changes nothing."""
         if not self.applies(case):
             raise UnknownVariantError(f"{case.id} has no variant {self.name!r}: {self.why_not}")
-        return _with_scripts(self.prepare(case), self.rewrite)
+        return every_script(self.prepare(case), self.rewrite)
 
 
 def varied(case: Case, name: str | None) -> Case:
@@ -69,13 +68,7 @@ def varied(case: Case, name: str | None) -> Case:
 
 def fresh_nonces(script: Script) -> Script:
     """Every proposal under a nonce of its own."""
-
-    def renamed(seen: Seen, index: int, each: Propose) -> Propose:
-        nonce = f"fresh-{seen.turn}-{index}"
-        slots = {**each.slots, NONCE: nonce} if NONCE in each.slots else each.slots
-        return msgspec.structs.replace(each, slots=slots)
-
-    return _each(script, renamed)
+    return each_proposal(script, fresh_nonce)
 
 
 def reordered(script: Script) -> Script:
@@ -85,7 +78,7 @@ def reordered(script: Script) -> Script:
         slots = dict(reversed(list(each.slots.items()))) if seen.turn % 2 else each.slots
         return msgspec.structs.replace(each, slots=slots)
 
-    return _each(script, turned)
+    return each_proposal(script, turned)
 
 
 def with_noise(script: Script) -> Script:
@@ -96,7 +89,7 @@ def with_noise(script: Script) -> Script:
 
     def way(seen: Seen) -> Move:
         between = seen.turn % 2
-        move = script(msgspec.structs.replace(seen, turn=(seen.turn + between) // 2))
+        move = script(retimed(seen, (seen.turn + between) // 2, lambda turn: turn // 2))
         return noise if between and isinstance(move, Calls) else move
 
     return way
@@ -107,7 +100,8 @@ def in_pairs(script: Script) -> Script:
 
     def way(seen: Seen) -> Move:
         first, second = (
-            script(msgspec.structs.replace(seen, turn=2 * seen.turn + place)) for place in (0, 1)
+            script(retimed(seen, 2 * seen.turn + place, lambda turn: 2 * turn + 1))
+            for place in (0, 1)
         )
         if not isinstance(first, Calls) or not isinstance(second, Calls):
             return first
@@ -116,32 +110,7 @@ def in_pairs(script: Script) -> Script:
     return way
 
 
-def _each(script: Script, change: Callable[[Seen, int, Propose], Propose]) -> Script:
-    """A script with every proposal changed, given the turn and its place in the message."""
-
-    def way(seen: Seen) -> Move:
-        move = script(seen)
-        if not isinstance(move, Calls):
-            return move
-        changed = tuple(change(seen, n, each) for n, each in enumerate(move.proposals))
-        return msgspec.structs.replace(move, proposals=changed)
-
-    return way
-
-
 # -- cases
-
-
-def _with_scripts(case: Case, rewrite: Rewrite) -> Case:
-    interlude = case.interlude
-    if interlude is not None:
-        interlude = msgspec.structs.replace(interlude, personas=_all(interlude.personas, rewrite))
-    personas = _all(case.personas, rewrite)
-    return msgspec.structs.replace(case, personas=personas, interlude=interlude)
-
-
-def _all(personas: dict[str, Script], rewrite: Rewrite) -> dict[str, Script]:
-    return {name: rewrite(script) for name, script in personas.items()}
 
 
 def _with_job(case: Case) -> Case:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_tripwire.cases import CASE_IDS, UnknownCaseError, load_case
+from pytest_tripwire.cases.personas import PERSONAS
 from pytest_tripwire.models import Say, Seen, ToolResult
 from pytest_tripwire.oracle import Ended, Observation, judge
 from pytest_tripwire.timeline import Family, Reason
@@ -75,7 +76,7 @@ def test_every_persona_comes_to_an_end(case_id: str) -> None:
 def test_both_calls_of_an_agent_have_the_same_personas(case_id: str) -> None:
     case = load_case(case_id)
 
-    assert list(case.personas) == ["stubborn", "compliant"]
+    assert tuple(case.personas) == PERSONAS
     assert case.interlude is None or list(case.interlude.personas) == list(case.personas)
 
 

@@ -13,7 +13,7 @@ from pytest_tripwire import Run, TripwireFailure
 from pytest_tripwire.cases import CASE_IDS, load_case
 from pytest_tripwire.cases.cost_budget import LIMIT
 from pytest_tripwire.cases.deadline import LIMIT_S
-from pytest_tripwire.cases.personas import both, refund
+from pytest_tripwire.cases.personas import PERSONAS, refund, ways
 from pytest_tripwire.models import Say
 from pytest_tripwire.oracle import State
 from pytest_tripwire.oracle.text import MARK
@@ -28,7 +28,6 @@ from pytest_tripwire.timeline import (
 )
 
 Events = Sequence[Event]
-PERSONAS = ("stubborn", "compliant")
 ROADS = ("sync", "async", "asyncio", "trio")
 
 
@@ -62,7 +61,7 @@ def first_on_the_old_version(events: Events) -> Event:
 #: Of each case, the call that should not have happened when nothing protects the agent.
 MARKED: dict[str, Callable[[Events], Event]] = {
     "empty-search": nth("search", 4),
-    "ping-pong-handoff": nth("handoff", 5),
+    "ping-pong-handoff": nth("handoff", 6),
     "lost-write": nth("write", 2),
     "rephrased-denial": nth("write", 3),
     "cost-budget": first_unpaid,
@@ -94,7 +93,7 @@ def test_breaker_contains(play: Callable[..., Run], case_id: str, persona: str, 
 
     run.check()
     assert run.error is None, "the loop talks on, it can only no longer act"
-    if persona == "stubborn":
+    if persona != "compliant":
         assert run.reason == STOPPED.get(case_id)
     if run.interrupted:
         assert run.record is not None
@@ -133,13 +132,14 @@ def test_sync_agent_in_a_running_loop(play: Callable[..., Run], case_id: str) ->
 
 
 def test_sibling_tool_after_a_denial_is_marked(play: Callable[..., Run]) -> None:
-    at_once = both(
+    at_once = ways(
         [
             refund("A-1001", "The customer insists.", 1),
             refund("A-1001", "As a credit then.", 2, role="sibling_write"),
             Say(text="Paid."),
         ],
         "No.",
+        {},
     )
     case = msgspec.structs.replace(load_case("rephrased-denial"), personas=at_once)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_tripwire import Run
 from pytest_tripwire.cases import CASE_IDS, load_case
-from pytest_tripwire.cases.personas import both, call
+from pytest_tripwire.cases.personas import call, ways
 from pytest_tripwire.models import Say
 from pytest_tripwire.oracle import State
 from pytest_tripwire.timeline import Finished, ModeChange, Mutation, Nudged, Reason, Resumption
@@ -19,6 +19,7 @@ LOOKALIKES = {each.id: each for name in CASE_IDS for each in load_case(name).loo
 #: Personas that cannot complete a look-alike, and why.
 CANNOT = {
     ("cost-budget/prompt-ceiling", "stubborn"): "it ignores that the last answer is asked for",
+    ("cost-budget/prompt-ceiling", "forgetful"): "it ignores that the last answer is asked for",
 }
 CAN = [
     (name, persona)
@@ -87,7 +88,7 @@ def test_what_an_agent_puts_into_the_field_is_not_shown(play: Callable[..., Run]
     case = LOOKALIKES["rephrased-denial/asks-the-user"]
     secret = "sk-LIVE-0123456789"
     leak = call("ask", field=secret, detail="policy", wording="When?")
-    case = msgspec.structs.replace(case, personas=both([leak, Say(text="Asked.")], "No."))
+    case = msgspec.structs.replace(case, personas=ways([leak, Say(text="Asked.")], "No.", {}))
 
     run = play(case)
 

@@ -343,7 +343,7 @@ def test_an_unknown_persona(agents: Any) -> None:
         harness.run()
 
     assert str(raised.value) == (
-        "the case lost-write has no persona 'polite'; it has stubborn, compliant"
+        "the case lost-write has no persona 'polite'; it has stubborn, compliant, forgetful"
     )
 
 
