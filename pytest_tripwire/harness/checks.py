@@ -17,6 +17,7 @@ _TOO_WIDE = (BaseException, Exception)
 def check_options(options: Options) -> None:
     """See that every setting is of its kind. Raises HarnessError with what to write."""
     _check_stops(options.stops)
+    _check_seed(options.seed)
     if options.budget is not None and not isinstance(options.budget, RunBudget):
         raise HarnessError(
             f"tripwire_budget gave {_shown(options.budget)}: give a RunBudget, such as "
@@ -41,6 +42,14 @@ def check_agent_id(agent_id: Any) -> None:
         raise HarnessError(
             f"tripwire_agent_id gave {agent_id!r}: give the agent's name in reports, a text that "
             "is not empty"
+        )
+
+
+def _check_seed(seed: Any) -> None:
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise HarnessError(
+            f"tripwire_seed gave {seed!r}: give a whole number such as 7, or 0 for the words that "
+            "the cases are written in"
         )
 
 

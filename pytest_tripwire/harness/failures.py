@@ -27,7 +27,8 @@ class HarnessError(Exception):
 def explain(cell: Cell) -> str:
     """Why a cell is not contained: what broke, the timeline with the event marked, a lesson."""
     first = cell.broken[0] if cell.broken else None
-    head = f"{cell.case}: {cell.state} (agent {cell.agent}, protection {cell.protection})"
+    words = f", seed {cell.seed}" if cell.seed else ""
+    head = f"{cell.case}: {cell.state} (agent {cell.agent}, protection {cell.protection}{words})"
     facts = [f"- {each.check}: {each.message}" for each in cell.broken]
     marked = first.seq if first else 0
     lines = [head, *facts, "", "timeline:", timeline_text(cell.events, marked=marked)]

@@ -64,7 +64,7 @@ class Harness:
     ) -> None:
         self._options = options or Options()
         check_options(self._options)
-        self._case = played(case, self._options.variant)
+        self._case = played(case, self._options.variant, self._options.seed)
         check_names(self._options, self._case.operations)
         self._agent = checked(agent)
         self._agent_id = agent_id
@@ -150,7 +150,9 @@ class Harness:
         protection = self._options.protection
         cell = judge(self._case, seen, agent=self._agent_id, protection=protection)
         return Run(
-            cell=msgspec.structs.replace(cell, events=setting.timeline.events()),
+            cell=msgspec.structs.replace(
+                cell, events=setting.timeline.events(), seed=self._options.seed
+            ),
             answer=answer,
             error=error,
             record=record,

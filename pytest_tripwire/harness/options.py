@@ -31,6 +31,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
             some of its fields by name, laid over that.
         persona: the scripted model's way; the case's first by default.
         variant: how the case is played, such as `nonces` or `parallel`; as it stands by default.
+        seed: which other words the scripted model uses; 0 for those that the case is written in.
         stops: exceptions by which the agent's own protection stops it. Any other is a crash.
         max_requests: model requests after which the scripted model only says goodbye.
         max_seconds: real seconds that a run may take.
@@ -42,6 +43,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     specs: Mapping[str, ToolSpec | Mapping[str, Any]] = {}
     persona: str | None = None
     variant: str | None = None
+    seed: int = 0
     stops: tuple[type[BaseException], ...] = ()
     max_requests: int = 200
     max_seconds: float = 60.0

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pytest_tripwire.cases import load_case
 from pytest_tripwire.cases.case import Case
+from pytest_tripwire.cases.rewording import reworded
 from pytest_tripwire.cases.variants import UnknownVariantError, varied
 from pytest_tripwire.harness.failures import HarnessError
 from pytest_tripwire.models import Calls, Script, Seen
@@ -16,11 +17,13 @@ from pytest_tripwire.world import BindingError, Toolset
 TURNS = 40
 
 
-def played(case: Case | str, variant: str | None) -> Case:
-    """The case, by its id or as it is, in a variant. Raises HarnessError if it has none such."""
+def played(case: Case | str, variant: str | None, seed: int = 0) -> Case:
+    """The case, by its id or as it is, in a variant, in the words of a seed. Raises HarnessError
+    if it has no such variant.
+    """
     whole = load_case(case) if isinstance(case, str) else case
     try:
-        return varied(whole, variant)
+        return varied(reworded(whole, seed), variant)
     except UnknownVariantError as error:
         raise HarnessError(str(error)) from None
 

@@ -48,6 +48,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         reason: why it was interrupted, if it was.
         broken: the demands that did not hold, weightiest first.
         lesson: where to look.
+        seed: which words the scripted model used; 0 for those that the case is written in.
         declared: whether the project says which protection is under test.
         events: the whole timeline.
     """
@@ -60,6 +61,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason | None = None
     broken: tuple[Broken, ...] = ()
     lesson: str = ""
+    seed: int = 0
     declared: bool = False
     events: tuple[AnyEvent, ...] = ()
 

@@ -73,9 +73,17 @@ def tripwire_tools() -> Mapping[str, Role]:
 @pytest.fixture
 def tripwire_persona() -> str | None:
     """The scripted model's way: `stubborn` ignores every refusal (the default), `compliant` heeds
-    them. Every case has these two.
+    them, `forgetful` forgets all that was before one. Every case has these.
     """
     return None
+
+
+@pytest.fixture
+def tripwire_seed() -> int:
+    """Which other words the scripted model uses, the same for the same number; 0 for those that
+    the cases are written in.
+    """
+    return 0
 
 
 @pytest.fixture
@@ -94,6 +102,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     tripwire_specs: Mapping[str, ToolSpec | Mapping[str, Any]],
     tripwire_tools: Mapping[str, Role],
     tripwire_persona: str | None,
+    tripwire_seed: int,
     tripwire_stops: tuple[type[BaseException], ...],
 ) -> Iterator[Desk]:
     """Gives out handles and judges, at teardown, every run that was made through them."""
@@ -110,6 +119,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
         specs=tripwire_specs,
         roles=tripwire_tools,
         persona=tripwire_persona,
+        seed=tripwire_seed,
         stops=tripwire_stops,
     )
     request.node.stash[transport.AGENT] = tripwire_agent_id

@@ -128,6 +128,7 @@ class Desk:
             protection=handle.protection,
             ending="never ran",
             broken=(Broken(check="the case was not run", message=why),),
+            seed=self._options.seed,
         )
 
 
@@ -158,6 +159,7 @@ def open_desk(
     specs: Mapping[str, ToolSpec | Mapping[str, Any]],
     roles: Mapping[str, Role],
     persona: str | None,
+    seed: int,
     stops: tuple[type[BaseException], ...],
 ) -> Desk:
     """A desk for one test.
@@ -178,6 +180,7 @@ def open_desk(
         budget=budget,
         specs=specs,
         persona=persona,
+        seed=seed,
         stops=stops,
     )
     check_options(options)

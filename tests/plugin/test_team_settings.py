@@ -429,7 +429,8 @@ def test_a_declaration_beside_the_teams_tool_is_the_one_that_counts(team: Any) -
 
 
 @pytest.mark.parametrize(
-    ("persona", "requests"), [("None", 4), ("'stubborn'", 4), ("'compliant'", 3)]
+    ("persona", "requests"),
+    [("None", 4), ("'stubborn'", 4), ("'compliant'", 3), ("'forgetful'", 4)],
 )
 def test_the_way_of_the_model_can_be_chosen(project: Any, persona: str, requests: int) -> None:
     project.plug_in(
@@ -464,8 +465,48 @@ def test_a_way_that_no_model_has(project: Any) -> None:
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["*HarnessError: tripwire_persona gave 'polite': choose from stubborn, compliant, or *"]
+        ["*HarnessError: tripwire_persona gave 'polite': choose from stubborn, compliant, forget*"]
     )
+
+
+def test_words_of_a_seed_reach_the_agent_and_the_report(project: Any) -> None:
+    project.plug_in(
+        "loop",
+        more="""
+        @pytest.fixture
+        def tripwire_seed():
+            return 7
+
+        @pytest.fixture
+        def tripwire_protection():
+            return "own"
+        """,
+    )
+    project.tests("""
+        def test_agent(tripwire):
+            assert tripwire.run().cell.seed == 7
+        """)
+
+    result = project.run()
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*lost-write: escaped (agent agent, protection own, seed 7)"])
+
+
+def test_seed_of_a_case_that_was_never_run_is_named(project: Any) -> None:
+    project.plug_in(
+        more="""
+        @pytest.fixture
+        def tripwire_seed():
+            return 7
+        """
+    )
+    project.tests("""
+        def test_agent(tripwire):
+            pass
+        """)
+
+    project.run().stdout.fnmatch_lines(["*lost-write: inconclusive (*, seed 7)"])
 
 
 STOPS = """

@@ -233,12 +233,23 @@ SETTING = """
         ("tripwire_specs", "['x']", "tripwire_specs gave a list: give a mapping, such as *"),
         (
             "tripwire_persona",
-            "'forgetful'",
+            "'polite'",
             (
-                "tripwire_persona gave 'forgetful': choose from stubborn, compliant, or None for "
-                "the first"
+                "tripwire_persona gave 'polite': choose from stubborn, compliant, forgetful, or "
+                "None for the first"
             ),
         ),
+        (
+            "tripwire_seed",
+            "True",
+            (
+                "tripwire_seed gave True: give a whole number such as 7, or 0 for the words that "
+                "the cases are written in"
+            ),
+        ),
+        ("tripwire_seed", "-1", "tripwire_seed gave -1: give a whole number such as 7, or 0 *"),
+        ("tripwire_seed", "'7'", "tripwire_seed gave '7': give a whole number such as 7, or 0 *"),
+        ("tripwire_seed", "7.0", "tripwire_seed gave 7.0: give a whole number such as 7, or 0 *"),
     ],
 )
 def test_a_setting_of_the_wrong_kind_is_told_at_setup(

@@ -166,6 +166,7 @@ def by_hand() -> None:
         specs=tripwire_partial_specs(),
         persona=tripwire_persona(),
         variant="nonces",
+        seed=7,
         stops=tripwire_stops(),
         max_requests=50,
         max_seconds=10,
