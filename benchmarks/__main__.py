@@ -13,6 +13,7 @@ from benchmarks import (
     guarded_call,
     large_arguments,
     memory,
+    model_server,
     threads,
 )
 from benchmarks.line import Line, as_json, table
@@ -29,6 +30,7 @@ BENCHMARKS: Mapping[str, Callable[[Plan], Iterator[Line]]] = {
         cycle_detection,
         threads,
         memory,
+        model_server,
     )
 }
 
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="What the breaker costs, as ratios within this one run.",
+        description="What breaker and model server cost, as ratios within this one run.",
     )
     parser.add_argument("--quick", action="store_true", help="see only that it runs")
     parser.add_argument(

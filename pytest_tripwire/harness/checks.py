@@ -9,6 +9,7 @@ from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.personas import PERSONAS
 from pytest_tripwire.harness.failures import HarnessError
 from pytest_tripwire.harness.options import Options
+from pytest_tripwire.models.faults import ModelFault
 
 #: With one of these among the stops every crash would pass for protection.
 _TOO_WIDE = (BaseException, Exception)
@@ -18,6 +19,7 @@ def check_options(options: Options) -> None:
     """See that every setting is of its kind. Raises HarnessError with what to write."""
     _check_stops(options.stops)
     _check_seed(options.seed)
+    _check_faults(options.model_faults)
     if options.budget is not None and not isinstance(options.budget, RunBudget):
         raise HarnessError(
             f"tripwire_budget gave {_shown(options.budget)}: give a RunBudget, such as "
@@ -51,6 +53,15 @@ def _check_seed(seed: Any) -> None:
             f"tripwire_seed gave {seed!r}: give a whole number such as 7, or 0 for the words that "
             "the cases are written in"
         )
+
+
+def _check_faults(faults: Any) -> None:
+    if isinstance(faults, tuple) and all(isinstance(each, ModelFault) for each in faults):
+        return
+    raise HarnessError(
+        f"tripwire_model_faults gave {_shown(faults)}: give a tuple of faults of "
+        "pytest_tripwire.models.faults, such as (Status(turn=1, status=503),)"
+    )
 
 
 def _check_stops(stops: Any) -> None:

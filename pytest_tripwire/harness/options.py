@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.models.faults import ModelFault
 from pytest_tripwire.timeline import ToolSpec
 from pytest_tripwire.world import Role
 
@@ -33,6 +34,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         variant: how the case is played, such as `nonces` or `parallel`; as it stands by default.
         seed: which other words the scripted model uses; 0 for those that the case is written in.
         stops: exceptions by which the agent's own protection stops it. Any other is a crash.
+        model_faults: what goes wrong between the agent and its model.
         max_requests: model requests after which the scripted model only says goodbye.
         max_seconds: real seconds that a run may take.
     """
@@ -45,6 +47,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     variant: str | None = None
     seed: int = 0
     stops: tuple[type[BaseException], ...] = ()
+    model_faults: tuple[ModelFault, ...] = ()
     max_requests: int = 200
     max_seconds: float = 60.0
 

@@ -45,9 +45,20 @@ _NAME = re.compile(r"[a-z][a-z_ ]{0,39}")
 
 
 class Setting:
-    """One run's world, model server and breaker. Nothing of it outlives the run."""
+    """One run's world, model server and breaker. Nothing of it outlives the run.
 
-    def __init__(self, case: Case, options: Options) -> None:
+    Args:
+        case: what is played.
+        options: how.
+        model_server: makes the model server, of what a `ModelServer` takes.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        options: Options,
+        model_server: Callable[..., ModelServer] = ModelServer,
+    ) -> None:
         self.case = case
         self.options = options
         self.ceiling = Ceiling(options.max_seconds)
@@ -73,12 +84,14 @@ class Setting:
         #: The breaker's run; None where the agent's own protection is under test.
         self.run = self._begun()
         self._resumed: Resumed | None = None
-        self.server = ModelServer(
+        self.server = model_server(
             script=self._move,
             binder=self.toolset,
             observe=self._observe,
             roles=case.roles,
+            faults=options.model_faults,
             max_requests=options.max_requests,
+            max_seconds=options.max_seconds,
         )
 
     def task(self) -> Task:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_tripwire.breaker import RunBudget
     from pytest_tripwire.harness import Agent
+    from pytest_tripwire.models.faults import ModelFault
     from pytest_tripwire.plugin.handle import Desk, Tripwire
     from pytest_tripwire.timeline import ToolSpec
     from pytest_tripwire.world import Role
@@ -93,6 +94,14 @@ def tripwire_stops() -> tuple[type[BaseException], ...]:
 
 
 @pytest.fixture
+def tripwire_model_faults() -> tuple[ModelFault, ...]:
+    """What goes wrong between your agent and its model, by turn and try, such as
+    `(Status(turn=1, status=503),)`; see `pytest_tripwire.models.faults`.
+    """
+    return ()
+
+
+@pytest.fixture
 def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     request: pytest.FixtureRequest,
     tripwire_agent: Any,
@@ -104,6 +113,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     tripwire_persona: str | None,
     tripwire_seed: int,
     tripwire_stops: tuple[type[BaseException], ...],
+    tripwire_model_faults: tuple[ModelFault, ...],
 ) -> Iterator[Desk]:
     """Gives out handles and judges, at teardown, every run that was made through them."""
     __tracebackhide__ = True
@@ -121,6 +131,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
         persona=tripwire_persona,
         seed=tripwire_seed,
         stops=tripwire_stops,
+        model_faults=tripwire_model_faults,
     )
     request.node.stash[transport.AGENT] = tripwire_agent_id
     yield desk

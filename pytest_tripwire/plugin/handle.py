@@ -18,6 +18,7 @@ from pytest_tripwire.oracle import Broken, Cell, State, worst
 if TYPE_CHECKING:
     from pytest_tripwire.breaker import RunBudget
     from pytest_tripwire.harness import Agent
+    from pytest_tripwire.models.faults import ModelFault
     from pytest_tripwire.plugin.transport import CallEnd
     from pytest_tripwire.timeline import ToolSpec
     from pytest_tripwire.world import Role
@@ -161,6 +162,7 @@ def open_desk(
     persona: str | None,
     seed: int,
     stops: tuple[type[BaseException], ...],
+    model_faults: tuple[ModelFault, ...],
 ) -> Desk:
     """A desk for one test.
 
@@ -182,6 +184,7 @@ def open_desk(
         persona=persona,
         seed=seed,
         stops=stops,
+        model_faults=model_faults,
     )
     check_options(options)
     check_names(options)
