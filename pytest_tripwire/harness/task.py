@@ -103,7 +103,8 @@ class Tools(Mapping[str, Callable[..., Any]]):
         """The tools in the form that a provider's API takes, for requests of your own.
 
         Args:
-            provider: `openai` (Chat Completions) or `anthropic` (Messages).
+            provider: `openai` (Chat Completions), `responses` (OpenAI's Responses) or `anthropic`
+                (Messages).
 
         Raises:
             ValueError: for another provider.
@@ -118,6 +119,11 @@ def _openai(schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": schema}
 
 
+def _responses(schema: dict[str, Any]) -> dict[str, Any]:
+    # Left out, it would count as strict, and a strict tool takes no defaults.
+    return {"type": "function", **schema, "strict": False}
+
+
 def _anthropic(schema: dict[str, Any]) -> dict[str, Any]:
     renamed = {"input_schema": schema["parameters"]}
     return {**{k: v for k, v in schema.items() if k != "parameters"}, **renamed}
@@ -125,6 +131,7 @@ def _anthropic(schema: dict[str, Any]) -> dict[str, Any]:
 
 _SCHEMAS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "openai": _openai,
+    "responses": _responses,
     "anthropic": _anthropic,
 }
 
