@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from pytest_tripwire.harness.script import played
 from pytest_tripwire.harness.setting import Setting
 from pytest_tripwire.harness.specs import check_names
 from pytest_tripwire.harness.task import Agent
+from pytest_tripwire.models import ModelServer
 from pytest_tripwire.oracle import judge
 from pytest_tripwire.world import BindingError
 
@@ -47,6 +49,7 @@ class Harness:
         agent: called with a `Task`; sync or async.
         agent_id: names the agent in reports.
         options: protection, roles, budget and so on.
+        model_server: makes the model server of a run, of what a `ModelServer` takes.
 
     Raises:
         UnknownCaseError: for an id that no standard case has.
@@ -61,6 +64,7 @@ class Harness:
         *,
         agent_id: str = "agent",
         options: Options | None = None,
+        model_server: Callable[..., ModelServer] = ModelServer,
     ) -> None:
         self._options = options or Options()
         check_options(self._options)
@@ -68,6 +72,7 @@ class Harness:
         check_names(self._options, self._case.operations)
         self._agent = checked(agent)
         self._agent_id = agent_id
+        self._model_server = model_server
 
     def run(self) -> Run:
         """Run the agent, sync or async, and judge it.
@@ -98,7 +103,7 @@ class Harness:
     def _setting(self) -> Setting:
         __tracebackhide__ = True
         try:
-            return Setting(self._case, self._options)
+            return Setting(self._case, self._options, self._model_server)
         except BindingError as error:
             raise HarnessError(str(error)) from None
 
