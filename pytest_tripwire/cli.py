@@ -5,18 +5,23 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from pytest_tripwire import __version__
-from pytest_tripwire.replay import options
-from pytest_tripwire.replay.command import Streams, execute, streams
+from pytest_tripwire.replay import options as of_replay
+from pytest_tripwire.replay.command import Streams, streams
+from pytest_tripwire.replay.command import execute as execute_replay
 from pytest_tripwire.replay.drive import replay_trace
 from pytest_tripwire.replay.run import Replay
+from pytest_tripwire.serve import options as of_serve
 
 #: What a shell says of a process that a signal has ended: 128 and the signal's number.
 INTERRUPTED = 130
 NOBODY_READS = 141
+
+#: Does what was asked for; the exit status.
+Run: TypeAlias = Callable[[Streams], int]
 
 
 def main(
@@ -32,16 +37,20 @@ def main(
         replay: feeds one trace to a breaker; by default `replay.drive` does.
         within: where to read and write; by default the streams of the process.
     """
-    parser, replaying = _parsers()
-    given = parser.parse_args(argv)
-    try:
-        wanted = options.wanted(given)
-    except options.UsageError as error:
-        replaying.error(str(error))
+    parser, commands = _parsers()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["serve"]:
+        arguments, command = of_serve.cut(arguments)
+    else:
+        command = None
+    given = parser.parse_args(arguments)
     used = streams() if within is None else within
     try:
-        status = execute(wanted, used, replay=replay)
+        run = _replay(given, replay) if given.name == "replay" else _serve(given, command)
+        status = run(used)
         used.stdout.flush()
+    except of_replay.UsageError as error:
+        commands[given.name].error(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -50,19 +59,34 @@ def main(
     return status
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """The parser of the command, and that of `replay`."""
+def _replay(given: argparse.Namespace, replay: Replay) -> Run:
+    wanted = of_replay.wanted(given)
+    return lambda used: execute_replay(wanted, used, replay=replay)
+
+
+def _serve(given: argparse.Namespace, command: list[str] | None) -> Run:
+    wanted = of_serve.wanted(given, command)
+    # A replay needs neither worlds nor cases nor a server.
+    from pytest_tripwire.serve.command import execute
+
+    return lambda used: execute(wanted, used)
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the command, and those of its sub-commands by name."""
     parser = argparse.ArgumentParser(
         prog="agent-tripwire",
         description="Stop an agent that repeats itself before its next mutation.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    how: dict[str, Any] = {"help": options.SUMMARY, "allow_abbrev": False}
-    replaying = commands.add_parser("replay", **how)
-    options.add_options(replaying)
-    return parser, replaying
+    commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True)
+    found = {}
+    for name, options in (("replay", of_replay), ("serve", of_serve)):
+        how: dict[str, Any] = {"help": options.SUMMARY, "allow_abbrev": False}
+        found[name] = commands.add_parser(name, **how)
+        options.add_options(found[name])
+    return parser, found
 
 
 def _say_no_more() -> None:

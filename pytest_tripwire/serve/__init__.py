@@ -1,0 +1,1 @@
+"""Plays a case to an agent in another process or language: `agent-tripwire serve`."""
