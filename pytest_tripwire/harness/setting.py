@@ -99,7 +99,7 @@ class Setting:
         return Task(
             prompt=self.case.prompt,
             tools=self._tools(),
-            model=Model(self.server.base_url),
+            model=Model(self.server.base_url, self.server.exchange),
             limits=self.options.budget or self.case.budget,
             clock=self.clock,
             token_price_usd=self.case.price,
@@ -235,6 +235,7 @@ class Setting:
                 prompt_tokens=seen.prompt_tokens,
                 completion_tokens=seen.completion_tokens,
                 cost_usd=Decimal(0) if refused else cost,
+                proposes=() if refused else seen.calls,
             )
         )
         return verdict.message if refused and verdict else None

@@ -53,9 +53,10 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     def _concerns(self, conversation: Conversation) -> bool:
         if not self.roles:
             return bool(conversation.offered)
-        return not self._played().isdisjoint(conversation.offered)
+        return not self.played().isdisjoint(conversation.offered)
 
-    def _played(self) -> frozenset[str]:
+    def played(self) -> frozenset[str]:
+        """The agent's tools that a role plays. Raises what the binder raises."""
         return frozenset(self.binder.tool_name(role) for role in self.roles)
 
     def _move(self, seen: Seen) -> Move:
@@ -110,7 +111,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         """
         tool = conversation.choice.tool
         words = move if isinstance(move, Say) else Say(text=move.says)
-        if other := last_words(words, conversation, tool, self._played()):
+        if other := last_words(words, conversation, tool, self.played()):
             return other
         role = next((r for r in self.roles if self.binder.tool_name(r) == tool), "")
         again = self._last_calls(conversation.turn, role)
@@ -123,12 +124,15 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
 
     def _call(self, move: Calls, conversation: Conversation, turn: int) -> Answer:
         tools = {p.role: self.binder.tool_name(p.role) for p in move.proposals}
+        names = tuple(tools.values())
         if withheld := _obstacle(tools, conversation):
-            return msgspec.structs.replace(harmless(conversation), withheld=withheld)
+            quiet = harmless(conversation)
+            return msgspec.structs.replace(quiet, withheld=withheld, wanted=names)
         wanted = conversation.choice.tool
-        if wanted and wanted not in tools.values():
+        if wanted and wanted not in names:
             answer = self._made_to(move, conversation)
-            return msgspec.structs.replace(answer, withheld=call_of_other(tools, wanted))
+            withheld = call_of_other(tools, wanted)
+            return msgspec.structs.replace(answer, withheld=withheld, wanted=names)
         begin = conversation.made if turn < conversation.turn else 0
         return self._bound(move, conversation, turn, begin)
 

@@ -47,6 +47,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         auxiliary: whether the request was none of the script's, like a router's.
         forced: whether the request's `tool_choice` made the model do what the script did not want.
         withheld: why the script's own move was not given; empty when it was.
+        wanted: the tools that the withheld move would have called.
     """
 
     move: Move
@@ -54,6 +55,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     auxiliary: bool = False
     forced: bool = False
     withheld: str = ""
+    wanted: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

@@ -26,6 +26,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
         repeat: whether this turn was answered before, and the client says that it only tries the
             same request again.
         withheld: why the script's own move is not given; empty when it is.
+        calls: the tools that the answer calls, each as often as it does.
     """
 
     conversation: str
@@ -36,6 +37,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     auxiliary: bool
     repeat: bool
     withheld: str = ""
+    calls: tuple[str, ...] = ()
 
 
 class Noted(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +49,9 @@ class Noted(msgspec.Struct, frozen=True, kw_only=True):
         attempt: how often this turn of the conversation was asked for, this time included.
         retry: whether the client says that it sends it again.
         answer: what the model answered; None if the request got an error, or no byte.
-        told: the error that it got, in a few words; empty for none.
+        told: what went wrong with the response, in a few words; empty for nothing.
+        usage: whether the response was to tell its size.
+        played: the agent's tools that a role plays, as far as they were looked up.
     """
 
     number: int
@@ -56,6 +60,8 @@ class Noted(msgspec.Struct, frozen=True, kw_only=True):
     retry: bool = False
     answer: Answer | None = None
     told: str = ""
+    usage: bool = True
+    played: frozenset[str] = frozenset()
 
 
 class Counters:
@@ -120,7 +126,7 @@ class Counters:
             self._refusals.pop(message, None)
             self._refusals[message] = None
 
-    def admit(self, conversation: Conversation, *, retry: bool) -> Noted:
+    def admit(self, conversation: Conversation, *, retry: bool, usage: bool = True) -> Noted:
         """Count a request; returns it as far as it is known."""
         place = (conversation.key, conversation.turn)
         with self._lock:
@@ -132,14 +138,23 @@ class Counters:
                 conversation=conversation,
                 attempt=self._attempts[place],
                 retry=retry,
+                usage=usage,
             )
             self._noted.append(noted)
             return noted
 
-    def end(self, noted: Noted, *, answer: Answer | None = None, told: str = "") -> None:
+    def end(
+        self,
+        noted: Noted,
+        *,
+        answer: Answer | None = None,
+        told: str = "",
+        played: frozenset[str] = frozenset(),
+    ) -> None:
         """Note what became of a request."""
+        ended = msgspec.structs.replace(noted, answer=answer, told=told, played=played)
         with self._lock:
-            self._noted[noted.number - 1] = msgspec.structs.replace(noted, answer=answer, told=told)
+            self._noted[noted.number - 1] = ended
 
     def observe(self, conversation: Conversation, answer: Answer, *, retry: bool) -> Observed:
         """Count an answer; returns what there is to know about it. A conversation that is begun
@@ -160,6 +175,7 @@ class Counters:
             auxiliary=answer.auxiliary,
             repeat=repeat,
             withheld=answer.withheld,
+            calls=tuple(call.tool for call in answer.calls),
         )
 
     def remember(self, error: BaseException) -> None:

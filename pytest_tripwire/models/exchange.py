@@ -50,14 +50,17 @@ class Exchange:
         self._counters = counters
         self._plan = plan
 
-    def answer(self, conversation: Conversation, *, retry: bool = False) -> Given:
-        """Answer a request. `retry`: the client says that it sends it again.
+    def answer(
+        self, conversation: Conversation, *, retry: bool = False, usage: bool = True
+    ) -> Given:
+        """Answer a request. `retry`: the client says that it sends it again. `usage`: the response
+        is to tell its size.
 
         Raises:
             RequestError: it gets an error; what the script, its binder or observer raised is its
                 cause, and kept.
         """
-        noted = self._counters.admit(conversation, retry=retry)
+        noted = self._counters.admit(conversation, retry=retry, usage=usage)
         try:
             return self._given(noted)
         except RequestError as error:
@@ -81,7 +84,9 @@ class Exchange:
         text = self._observe(observed)
         if text is not None:
             answer = speak(text, conversation)
-        self._counters.end(noted, answer=answer)
+        cut = struck.delivery.cut is not None
+        played = self._actor.played()
+        self._counters.end(noted, answer=answer, told="a part" if cut else "", played=played)
         # The tokens as observed, even for a text put in place of the move: the agent's
         # books and the observer's have to agree.
         usage = Usage(prompt=observed.prompt_tokens, completion=observed.completion_tokens)

@@ -77,7 +77,9 @@ class Resumption(WorldEvent, frozen=True, kw_only=True, tag="resumption"):
 
 
 class ModelRequest(WorldEvent, frozen=True, kw_only=True, tag="model_request"):
-    """A request that the model server answered. `conversation` tells parallel agents apart."""
+    """A request that the model server answered. `conversation` tells parallel agents apart;
+    `proposes` names the tools that the answer calls, each as often as it does.
+    """
 
     conversation: str
     turn: int
@@ -85,6 +87,7 @@ class ModelRequest(WorldEvent, frozen=True, kw_only=True, tag="model_request"):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
+    proposes: tuple[str, ...] = ()
 
 
 class Decided(BreakerEvent, frozen=True, kw_only=True, tag="decided"):

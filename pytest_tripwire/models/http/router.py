@@ -104,7 +104,10 @@ class Router:
 
     def _answered(self, dialect: Dialect, body: dict[str, Any], *, retry: bool) -> HttpReply:
         asked = _guarded(dialect.parse, body)
-        given = self._exchange.answer(asked.conversation, retry=retry)
+        if asked.lacks:
+            raise RequestError(400, asked.lacks)
+        usage = asked.usage_in_stream or not asked.stream
+        given = self._exchange.answer(asked.conversation, retry=retry, usage=usage)
         try:
             return _written(dialect, asked, given)
         except Exception as error:
