@@ -5,33 +5,39 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 #: Shorter values are everyday words: to replace them wherever they stand would spoil what is said.
 LEAST = 8
 
 #: Names that say whose account it is, though no word of theirs does.
-_HEADERS = frozenset({
-    "openai-organization",
-    "openai-project",
-    "anthropic-organization-id",
-    "x-goog-user-project",
-})
+_HEADERS = frozenset(
+    {
+        "openai-organization",
+        "openai-project",
+        "anthropic-organization-id",
+        "x-goog-user-project",
+    }
+)
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_SURE = frozenset(
-    "authorization credential credentials cookie cookies passphrase passwd password passwords "
-    "secret secrets apikey apikeys accesskey authtoken accesstoken bearer jwt".split()
-)
-_SURE_PAIRS = frozenset({
-    (first, last)
-    for first in ("access", "api", "auth", "bearer", "client", "csrf", "encryption", "id")
-    + ("private", "refresh", "security", "session", "signing", "subscription", "master")
-    for last in ("key", "keys", "token", "tokens", "secret")
-} - {("id", "key"), ("id", "keys")})
+_SURE = frozenset({
+    "accesskey", "accesstoken", "apikey", "apikeys", "authorization", "authtoken", "bearer",
+    "cookie", "cookies", "credential", "credentials", "jwt", "passphrase", "passwd", "password",
+    "passwords", "secret", "secrets",
+})  # fmt: skip
 _SURE_ENDS = ("password", "apikey", "secret", "secretkey", "accesstoken", "authtoken")
-_LIKELY = frozenset("key keys token tokens session sessions auth signature sig".split())
+#: Of these with a key, a token or a secret: `api_key`, `refresh_token`.
+_SURE_OF = frozenset({
+    "access", "api", "auth", "bearer", "client", "csrf", "encryption", "master", "private",
+    "refresh", "security", "session", "signing", "subscription",
+})  # fmt: skip
+_SURE_WHAT = frozenset({"key", "keys", "token", "tokens"})
+_LIKELY = frozenset({
+    "auth", "key", "keys", "session", "sessions", "sig", "signature", "token", "tokens",
+})  # fmt: skip
 #: What may follow the word that counts: `session_id`, `token_value`.
-_AFTER = frozenset("id ids value string hash header data".split())
+_AFTER = frozenset({"data", "hash", "header", "id", "ids", "string", "value"})
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +46,7 @@ def is_surely_secret(name: str) -> bool:
     words = _split(name)
     if any(word in _SURE or word.endswith(_SURE_ENDS) for word in words):
         return True
-    return any(pair in _SURE_PAIRS for pair in zip(words, words[1:], strict=False))
+    return any(of in _SURE_OF and what in _SURE_WHAT for of, what in pairwise(words))
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_to_bytes, urlsplit
 
-from pytest_tripwire.models.cassettes.exchange import Sent
+from pytest_tripwire.models.cassettes.interaction import Sent
 from pytest_tripwire.models.cassettes.names import (
     LEAST,
     is_secret,
@@ -24,13 +24,13 @@ _NO_SECRET = frozenset({"tripwire"})
 
 #: Keys that are known by their look, whole or with stars as error messages show them.
 _SHAPES = re.compile(
-    r"\bsk-[\w-]*\*{3,}[\w-]*"
-    r"|\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}"
+    r"\bsk-[\w-]{0,80}\*{3,}[\w-]{0,80}"
+    r"|\b(?:sk|pk|rk)[-_](?=[\w-]{0,80}\d)[\w-]{16,}"
     r"|\bAIza[\w-]{30,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"
     r"|\bxox[abprs]-[\w-]{10,}|\bhf_[A-Za-z0-9]{20,}|\bgsk_[A-Za-z0-9]{20,}"
-    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"
+    r"|\beyJ[\w-]{8,4000}\.[\w-]{8,4000}\.[\w-]{8,4000}"
 )
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Digest)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
