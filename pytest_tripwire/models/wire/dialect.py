@@ -22,12 +22,15 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         stream: whether the answer is to come in pieces.
         usage_in_stream: whether a stream is to report its usage.
         echo: what the protocol's responses repeat of their request, or keep for the next one.
+        lacks: what it lacks to be answered, as its client is told; its tokens can be counted all
+            the same. Empty for nothing.
     """
 
     conversation: Conversation
     stream: bool = False
     usage_in_stream: bool = True
     echo: Mapping[str, Any] = {}
+    lacks: str = ""
 
 
 class Dialect(Protocol):

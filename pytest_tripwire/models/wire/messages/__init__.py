@@ -1,0 +1,5 @@
+"""Anthropic's Messages."""
+
+from pytest_tripwire.models.wire.messages.dialect import AnthropicMessages
+
+__all__ = ["AnthropicMessages"]
