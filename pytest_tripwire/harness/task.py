@@ -9,6 +9,9 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.harness.failures import HarnessError
+from pytest_tripwire.models import Exchange
+from pytest_tripwire.models.inprocess import MissingFrameworkError, native
 from pytest_tripwire.world import Toolset, VirtualClock
 
 Answer: TypeAlias = Any
@@ -137,18 +140,43 @@ _SCHEMAS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 class Model:
-    """The scripted model, reached over HTTP as any real one."""
+    """The scripted model, reached over HTTP as any real one, or asked in this process."""
 
     #: What to send as the key; the server takes any.
     api_key = "tripwire"
     #: What to send as the model's name; the server takes any.
     name = "tripwire-scripted"
 
-    def __init__(self, base_url: Callable[[str], str]) -> None:
+    def __init__(self, base_url: Callable[[str], str], exchange: Exchange) -> None:
         self._base_url = base_url
+        self._exchange = exchange
 
     def __repr__(self) -> str:
         return f"<Model {self.name}>"
+
+    def openai_agents(self) -> Any:
+        """A `Model` of the OpenAI Agents SDK. Raises HarnessError if that is not installed."""
+        return self._native("openai_agents")
+
+    def pydantic_ai(self) -> Any:
+        """A `Model` of Pydantic AI. Raises HarnessError if that is not installed."""
+        return self._native("pydantic_ai")
+
+    def langchain(self) -> Any:
+        """A `BaseChatModel` of LangChain. Raises HarnessError if that is not installed."""
+        return self._native("langchain")
+
+    def adk(self) -> Any:
+        """A `BaseLlm` of the Agent Development Kit. Raises HarnessError if that is not
+        installed.
+        """
+        return self._native("adk")
+
+    def _native(self, framework: str) -> Any:
+        try:
+            return native(framework, self._exchange)
+        except MissingFrameworkError as error:
+            raise HarnessError(str(error)) from None
 
     def base_url(self, provider: str) -> str:
         """The base URL for a provider's SDK. Raises ValueError for one that is not served."""
