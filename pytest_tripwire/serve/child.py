@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
+from pytest_tripwire.harness import HarnessError
 from pytest_tripwire.serve.waiting import Sign, Waiting
 
 #: Real seconds between asking a command to end and ending it.
@@ -17,8 +18,8 @@ GRACE_S = 2.0
 _LOOK_S = 0.02
 
 
-class CommandError(ValueError):
-    """The command cannot be run."""
+class CommandError(HarnessError):
+    """The command cannot be run, which is no crash of an agent's."""
 
 
 class Child:

@@ -15,9 +15,8 @@ from pytest_tripwire.replay.command import FAILED, OK, Streams
 from pytest_tripwire.replay.options import UsageError
 from pytest_tripwire.serve import protocol, report
 from pytest_tripwire.serve.agent import Commanded, Elsewhere
-from pytest_tripwire.serve.child import CommandError
 from pytest_tripwire.serve.endpoint import Endpoint, Nowhere, OverHttp, OverStdio
-from pytest_tripwire.serve.environment import EnvironmentFile, ForeignFileError, lines, variables
+from pytest_tripwire.serve.environment import EnvironmentFile, lines, variables
 from pytest_tripwire.serve.offered import Offered
 from pytest_tripwire.serve.options import Transport, Wanted
 from pytest_tripwire.serve.port import OnPort, PortError
@@ -47,6 +46,7 @@ def execute(
 
     Raises:
         UsageError: if it cannot be done as it was asked for.
+        BrokenPipeError: if nobody reads where the model is.
         KeyboardInterrupt, SystemExit: if the process is to end while a command runs.
     """
     around = os.environ if environment is None else environment
@@ -54,10 +54,17 @@ def execute(
         with ExitStack() as stack:
             stack.enter_context(_quiet())
             return _Command(wanted, streams, around, stack).run()
-    except (HarnessError, UnknownCaseError, CommandError, ForeignFileError, PortError) as error:
+    except _WRONG_USAGE as error:
         raise UsageError(str(error)) from None
-    except protocol.MissingExtraError as error:
-        raise UsageError(str(error)) from None
+    except _NobodyReadsError:
+        raise BrokenPipeError from None
+
+
+_WRONG_USAGE = (HarnessError, UnknownCaseError, PortError, protocol.MissingExtraError)
+
+
+class _NobodyReadsError(BaseException):
+    """Nobody learns where the model is. No `Exception`: those would be the agent's."""
 
 
 class _Command:
@@ -169,19 +176,23 @@ class _Command:
         if self._wanted.mcp is Transport.STDIO:
             print(text, end="", file=self._streams.stderr, flush=True)
         else:
-            self._streams.stdout.write(text.encode())
-            self._streams.stdout.flush()
+            self._write(text)
         self._note(self._how_to_end())
         return whole
 
+    def _write(self, text: str) -> None:
+        try:
+            self._streams.stdout.write(text.encode())
+            self._streams.stdout.flush()
+        except BrokenPipeError:
+            raise _NobodyReadsError from None
+
     def _how_to_end(self) -> str:
         """What to do when the agent has come to its end."""
-        if self._twice and self._calls == 1:
-            return (
-                f"waiting for the first of two calls of the agent; Enter, or SIGUSR1 to process "
-                f"{os.getpid()}, when it is over"
-            )
-        return f"waiting for the agent; Enter, Ctrl-C or SIGTERM to process {os.getpid()} to judge"
+        first = self._twice and self._calls == 1
+        which = "the first of two calls of the agent" if first else "the agent"
+        ways = "SIGUSR1" if self._wanted.mcp is Transport.STDIO else "Enter, or SIGUSR1"
+        return f"waiting for {which}; {ways} to process {os.getpid()}, when it is over"
 
     def _note(self, text: str) -> None:
         print(f"agent-tripwire: {text}", file=self._streams.stderr, flush=True)

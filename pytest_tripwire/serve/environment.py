@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from pytest_tripwire.harness import Task
+from pytest_tripwire.harness import HarnessError, Task
 from pytest_tripwire.serve.files import written
 
 #: The first line of a file of ours; no other file is ever replaced.
@@ -27,8 +27,8 @@ _SPARED = ("NO_PROXY", "no_proxy")
 _ACTIVE = frozenset('"$`\\!')
 
 
-class ForeignFileError(ValueError):
-    """A file that somebody else has written is in the way."""
+class EnvironmentFileError(HarnessError):
+    """The file cannot be written, or somebody else has written one that is in the way."""
 
 
 def variables(
@@ -75,7 +75,7 @@ class EnvironmentFile:
         path: where it lies.
 
     Raises:
-        ForeignFileError: if something lies there that is none of ours.
+        EnvironmentFileError: if something lies there that is none of ours.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,9 +83,12 @@ class EnvironmentFile:
         self._check()
 
     def write(self, found: Mapping[str, str]) -> None:
-        """Put it there, whole at any moment."""
+        """Put it there, whole at any moment. Raises EnvironmentFileError if that cannot be."""
         self._check()
-        written(self._path, f"{MARK}\n{lines(found)}")
+        try:
+            written(self._path, f"{MARK}\n{lines(found)}")
+        except OSError as error:
+            raise EnvironmentFileError(f"{self._path} cannot be written: {error}") from error
 
     def remove(self) -> None:
         """Take it away: what it says is true no longer. Somebody else's stays."""
@@ -101,7 +104,7 @@ class EnvironmentFile:
 
     def _check(self) -> None:
         if not self._is_ours():
-            raise ForeignFileError(
+            raise EnvironmentFileError(
                 f"{self._path} is there already, and agent-tripwire has not written it: name "
                 "another file"
             )
