@@ -17,6 +17,8 @@ from pytest_tripwire.models.http.transport import LOOPBACK, LoopbackServer
 from pytest_tripwire.models.script import Binder, Script
 from pytest_tripwire.models.wire.chat import ChatCompletions
 from pytest_tripwire.models.wire.dialect import Dialect
+from pytest_tripwire.models.wire.messages import AnthropicMessages
+from pytest_tripwire.models.wire.responses import Responses
 
 MAX_REQUESTS = 200
 MAX_SECONDS = 600.0
@@ -25,7 +27,7 @@ MAX_BODY = 8 * 1024 * 1024
 
 def dialects() -> tuple[Dialect, ...]:
     """Every protocol that is served. New for each server: one may remember what it has said."""
-    return (ChatCompletions(),)
+    return (ChatCompletions(), Responses(), AnthropicMessages())
 
 
 class ModelServer:
