@@ -36,8 +36,7 @@ class WireMessage(msgspec.Struct):
         """The same as neutral messages: each tool result becomes one of its own.
 
         Raises:
-            RequestError: a result does not say which call it answers.
-            msgspec.ValidationError: the content of a result is none that there is.
+            RequestError: a result does not say which call it answers, or what.
         """
         text = words(self.content)
         blocks = [] if isinstance(self.content, str) else self.content
@@ -80,5 +79,10 @@ def _result(block: Block) -> Message:
         raise RequestError(
             400, "a tool_result has no `tool_use_id`: give it the `id` of the tool_use it answers"
         )
-    text = words(msgspec.convert(block.content, Content)) if block.content is not None else ""
-    return Message(role="tool", text=text, call_ids=(block.tool_use_id,))
+    try:
+        content = msgspec.convert(block.content, Content | None)
+    except msgspec.ValidationError as error:
+        raise RequestError(
+            400, f"the content of a tool_result is none: {error}. Send a text or blocks"
+        ) from error
+    return Message(role="tool", text=words(content or ""), call_ids=(block.tool_use_id,))

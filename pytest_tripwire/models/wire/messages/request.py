@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -13,8 +13,15 @@ from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.tokens import count_tokens
 from pytest_tripwire.models.wire.dialect import Asked
 from pytest_tripwire.models.wire.messages.blocks import Content, WireMessage, joined, words
+from pytest_tripwire.models.wire.messages.threads import Thread, Threads
 from pytest_tripwire.models.wire.messages.tools import Tool, ToolChoice, parameters
 from pytest_tripwire.models.wire.openai_shapes import MODEL
+
+T = TypeVar("T")
+
+
+class _Threaded(msgspec.Struct):
+    thread: Thread | None = None
 
 
 class _OutputConfig(msgspec.Struct):
@@ -33,11 +40,6 @@ class _Request(msgspec.Struct):
     output_format: dict[str, Any] | None = None
     stream: bool | None = None
 
-    def neutral(self) -> list[Message]:
-        """All that is said, the system's words first."""
-        system = [] if self.system is None else [Message(role="system", text=words(self.system))]
-        return [*system, *joined(chain.from_iterable(each.neutral() for each in self.messages))]
-
     def schema(self) -> dict[str, Any] | None:
         """The JSON schema that the answer has to satisfy."""
         config = self.output_config or _OutputConfig()
@@ -48,40 +50,45 @@ class _Request(msgspec.Struct):
         return schema if isinstance(schema, dict) else {"type": "object"}
 
 
-def parse(body: dict[str, Any]) -> Asked:
+def parse(body: dict[str, Any], threads: Threads) -> Asked:
     """Read a request. Raises `RequestError` where the provider would."""
-    request, messages = _typed(body)
+    thread = _typed(body, _Threaded).thread
+    body = threads.whole(thread, body)
+    request = _typed(body, _Request)
     if not request.messages:
         raise RequestError(400, "`messages` is empty: send one message or more")
+    told = {name: body.get(name) for name in ("system", "tools", "messages")}
     tools = parameters(request.tools or [])
     choice = request.tool_choice
     return Asked(
         conversation=msgspec.structs.replace(
-            read_conversation(messages, tools),
+            read_conversation(_neutral(request), tools),
             choice=choice.neutral() if choice else AUTO,
             one_call=bool(choice and choice.disable_parallel_tool_use),
             tools=tools,
             schema=request.schema(),
             model=request.model,
-            prompt_tokens=_prompt_tokens(body),
+            # What a provider bills for; the rest of the body differs between versions of an SDK.
+            prompt_tokens=count_tokens(msgspec.json.encode(told)),
         ),
         stream=bool(request.stream),
+        echo={"told": told, "held": thread is not None},
         lacks="" if request.max_tokens is not None else "`max_tokens` is missing: set it",
     )
 
 
-def _typed(body: dict[str, Any]) -> tuple[_Request, list[Message]]:
+def _neutral(request: _Request) -> list[Message]:
+    """All that is said, the system's words first."""
+    system = request.system
+    first = [] if system is None else [Message(role="system", text=words(system))]
+    return [*first, *joined(chain.from_iterable(each.neutral() for each in request.messages))]
+
+
+def _typed(body: dict[str, Any], kind: type[T]) -> T:
     try:
-        request = msgspec.convert(body, _Request)
-        return request, request.neutral()
+        return msgspec.convert(body, kind)
     except msgspec.ValidationError as error:
         raise RequestError(
             400,
             f"not a Messages request: {error}. Correct it in the request that the agent sends",
         ) from error
-
-
-def _prompt_tokens(body: dict[str, Any]) -> int:
-    # What a provider bills for; the rest of the body differs between versions of an SDK.
-    billed = [body.get("system"), body["messages"], body.get("tools")]
-    return count_tokens(msgspec.json.encode(billed))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
 from typing import Any
+
+import msgspec
 
 from pytest_tripwire.models.answer import Answer, BoundCall
 from pytest_tripwire.models.tokens import Usage
@@ -12,21 +14,32 @@ from pytest_tripwire.models.wire.dialect import Asked
 
 def render(asked: Asked, answer: Answer, usage: Usage | None) -> dict[str, Any]:
     """The response's body."""
-    said = {"content": list(_blocks(answer)), "stop_reason": stop_reason(answer)}
-    return {**head(asked), **said, "usage": usage_body(usage)}
+    said = {"content": content(answer), "stop_reason": stop_reason(answer)}
+    return {**head(asked, answer), **said, "usage": usage_body(usage)}
 
 
-def head(asked: Asked) -> dict[str, Any]:
+def told(asked: Asked, answer: Answer) -> dict[str, Any]:
+    """All that the model was told, with what it answered as the last message."""
+    before = asked.echo["told"]
+    said = {"role": "assistant", "content": content(answer)}
+    return {**before, "messages": [*before["messages"], said]}
+
+
+def message_id(asked: Asked, answer: Answer) -> str:
+    """The id of the response: the same for the same history and answer, on every server."""
+    # No turn in it: where calls go out one at a time several responses are of one turn, and
+    # frameworks take messages of one id for the same.
+    said = msgspec.json.encode(told(asked, answer), order="deterministic")
+    return f"msg_{hashlib.sha256(said).hexdigest()[:24]}"
+
+
+def head(asked: Asked, answer: Answer) -> dict[str, Any]:
     """The response before the model has said anything."""
-    conversation = asked.conversation
-    # A move that goes out one call at a time makes several responses of one turn, and frameworks
-    # take messages of one id for the same.
-    place = f"{conversation.turn}_{conversation.made}"
     return {
-        "id": f"msg_{conversation.key}_{place}",
+        "id": message_id(asked, answer),
         "type": "message",
         "role": "assistant",
-        "model": conversation.model,
+        "model": asked.conversation.model,
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
@@ -56,9 +69,9 @@ def tool_use(call: BoundCall, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"type": "tool_use", "id": call.call_id, "name": call.tool, "input": arguments}
 
 
-def _blocks(answer: Answer) -> Iterator[dict[str, Any]]:
-    if answer.text:
-        yield {"type": "text", "text": answer.text}
-    for call in answer.calls:
-        # Arguments that are no JSON have no place in a body that is.
-        yield tool_use(call, {} if call.spoilt else dict(call.arguments))
+def content(answer: Answer) -> list[dict[str, Any]]:
+    """What the model says and calls, in blocks."""
+    words = [{"type": "text", "text": answer.text}] if answer.text else []
+    # Arguments that are no JSON have no place in a body that is.
+    calls = [tool_use(each, {} if each.spoilt else dict(each.arguments)) for each in answer.calls]
+    return [*words, *calls]

@@ -23,7 +23,7 @@ def events(asked: Asked, answer: Answer, usage: Usage | None) -> Iterator[Event]
 def _bodies(asked: Asked, answer: Answer, usage: Usage | None) -> Iterator[dict[str, Any]]:
     # Only the first token is there yet.
     begun = msgspec.structs.replace(usage, completion=1) if usage else None
-    yield {"type": "message_start", "message": {**head(asked), "usage": usage_body(begun)}}
+    yield {"type": "message_start", "message": {**head(asked, answer), "usage": usage_body(begun)}}
     yield {"type": "ping"}
     index = 0
     if answer.text:
