@@ -25,7 +25,7 @@ from pytest_tripwire.harness.specs import check_names
 from pytest_tripwire.harness.task import Agent
 from pytest_tripwire.models import ModelServer
 from pytest_tripwire.oracle import judge
-from pytest_tripwire.world import BindingError
+from pytest_tripwire.world import BindingError, VirtualClock
 
 _INSIDE = (
     "run() was called inside a running event loop, where it cannot start one for the agent. "
@@ -50,6 +50,7 @@ class Harness:
         agent_id: names the agent in reports.
         options: protection, roles, budget and so on.
         model_server: makes the model server of a run, of what a `ModelServer` takes.
+        clock: makes the clock of a run.
 
     Raises:
         UnknownCaseError: for an id that no standard case has.
@@ -65,6 +66,7 @@ class Harness:
         agent_id: str = "agent",
         options: Options | None = None,
         model_server: Callable[..., ModelServer] = ModelServer,
+        clock: Callable[[], VirtualClock] = VirtualClock,
     ) -> None:
         self._options = options or Options()
         check_options(self._options)
@@ -73,6 +75,7 @@ class Harness:
         self._agent = checked(agent)
         self._agent_id = agent_id
         self._model_server = model_server
+        self._clock = clock
 
     def run(self) -> Run:
         """Run the agent, sync or async, and judge it.
@@ -103,7 +106,7 @@ class Harness:
     def _setting(self) -> Setting:
         __tracebackhide__ = True
         try:
-            return Setting(self._case, self._options, self._model_server)
+            return Setting(self._case, self._options, self._model_server, self._clock)
         except BindingError as error:
             raise HarnessError(str(error)) from None
 

@@ -51,6 +51,7 @@ class Setting:
         case: what is played.
         options: how.
         model_server: makes the model server, of what a `ModelServer` takes.
+        clock: makes the run's clock.
     """
 
     def __init__(
@@ -58,11 +59,12 @@ class Setting:
         case: Case,
         options: Options,
         model_server: Callable[..., ModelServer] = ModelServer,
+        clock: Callable[[], VirtualClock] = VirtualClock,
     ) -> None:
         self.case = case
         self.options = options
         self.ceiling = Ceiling(options.max_seconds)
-        self.clock = VirtualClock()
+        self.clock = clock()
         self.timeline = Timeline(self.clock.now)
         self._world = self.timeline.writer(WorldEvent)
         self._records = Records()

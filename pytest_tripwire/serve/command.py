@@ -21,10 +21,15 @@ from pytest_tripwire.serve.offered import Offered
 from pytest_tripwire.serve.options import Transport, Wanted
 from pytest_tripwire.serve.port import OnPort, PortError
 from pytest_tripwire.serve.waiting import Sign, Waiting, has_keyboard
+from pytest_tripwire.world import VirtualClock
 
 #: Real seconds for which tools still answer when the wait for an agent is over: what was under way
 #: may end.
 _SLACK_S = 60.0
+
+#: Real seconds for which the second of two calls side by side is waited for. They come through
+#: another runtime and a protocol, maybe on a busy machine.
+_GRACE_S = 1.0
 
 _TALKATIVE = ("pytest_tripwire", "uvicorn", "mcp")
 
@@ -141,6 +146,7 @@ class _Command:
             agent_id=wanted.agent,
             options=options,
             model_server=partial(OnPort, port=wanted.port),
+            clock=partial(VirtualClock, grace=_GRACE_S),
         )
 
     def _made(self) -> Endpoint:
