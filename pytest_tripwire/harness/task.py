@@ -190,6 +190,8 @@ class Model:
         return {
             "OPENAI_BASE_URL": self.base_url("openai"),
             "OPENAI_API_KEY": self.api_key,
+            "ANTHROPIC_BASE_URL": self.base_url("anthropic"),
+            "ANTHROPIC_API_KEY": self.api_key,
             "NO_PROXY": "127.0.0.1",
         }
 
