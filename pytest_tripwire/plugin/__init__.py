@@ -5,6 +5,7 @@ breaker and model server are loaded by the first test that asks for them.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from pytest_tripwire.plugin.fixtures import (
     tripwire_agent,
     tripwire_agent_id,
     tripwire_budget,
+    tripwire_cassette,
     tripwire_desk,
     tripwire_for,
     tripwire_model_faults,
@@ -31,6 +33,7 @@ __all__ = [
     "tripwire_agent",
     "tripwire_agent_id",
     "tripwire_budget",
+    "tripwire_cassette",
     "tripwire_desk",
     "tripwire_for",
     "tripwire_model_faults",
@@ -62,6 +65,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "tripwire(cases=None): try only these standard cases in this test; "
         "the gate counts the others as not run",
     )
+    config.addinivalue_line(
+        "markers",
+        "tripwire_cassette(path=None, record_mode=None, strict=False, ignore=()): record the "
+        "HTTP traffic of this test once, and play it ever after",
+    )
     options.check(config)
     config.pluginmanager.register(Reporter(config), "tripwire-reporter")
 
@@ -72,6 +80,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "tripwire" in metafunc.fixturenames:
         names = cells.cases_of(metafunc.definition)
         metafunc.parametrize("tripwire", names, indirect=True, ids=names)
+
+
+def pytest_itemcollected(item: Any) -> None:
+    """Have the marker alone do: a test that is marked and not recorded would ask a real model."""
+    names = getattr(item, "fixturenames", None)
+    if names is None or item.get_closest_marker("tripwire_cassette") is None:
+        return
+    if "tripwire_cassette" not in names:
+        # First, so that it is open before an agent is built. The old list is its siblings' too.
+        item.fixturenames = ["tripwire_cassette", *names]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -89,4 +107,6 @@ def pytest_runtest_makereport(
     report = yield
     if "tripwire_desk" in getattr(item, "fixturenames", ()):
         transport.attach(item, call, report)
+    elif call.when == "call" and transport.AWAITED in item.stash:
+        transport.note_end(item, call)
     return report

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_tripwire.breaker import RunBudget
     from pytest_tripwire.harness import Agent
+    from pytest_tripwire.models.cassettes import Cassette
     from pytest_tripwire.models.faults import ModelFault
     from pytest_tripwire.plugin.handle import Desk, Tripwire
     from pytest_tripwire.timeline import ToolSpec
@@ -151,6 +152,23 @@ def _opened(**settings: Any) -> Desk:
     except HarnessError as error:
         message = f"HarnessError: {error}"
     pytest.fail(message, pytrace=False)
+
+
+@pytest.fixture
+def tripwire_cassette(request: pytest.FixtureRequest) -> Iterator[Cassette]:
+    """Records the HTTP traffic of the test once, without its secrets, and plays it ever after. A
+    request that is not as it was recorded fails the test, whatever the agent makes of it.
+    """
+    __tracebackhide__ = True
+    from pytest_tripwire.plugin.cassettes import close_cassette, open_cassette
+
+    stash = request.node.stash
+    stash[transport.AWAITED] = True
+    if transport.CALL in stash:  # of the same test, run once more
+        del stash[transport.CALL]
+    cassette = open_cassette(request.node)
+    yield cassette
+    close_cassette(request.node, cassette, stash.get(transport.CALL, None))
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import pytest
 #: What can be under test. The harness knows the same two; it is not loaded for this.
 PROTECTIONS = ("harness", "own")
 DEFAULT_PROTECTION = "harness"
+#: What cassettes may record, as the models' side knows it too.
+RECORD_MODES = ("none", "once", "new_episodes", "all")
 
 
 def add(parser: pytest.Parser) -> None:
@@ -27,6 +29,15 @@ def add(parser: pytest.Parser) -> None:
         default=None,
         help="what is under test: the breaker that the harness supplies (harness, the default), "
         "or the agent's own protection, its tools unguarded (own)",
+    )
+    group.addoption(
+        "--tripwire-record-mode",
+        dest="tripwire_record_mode",
+        choices=RECORD_MODES,
+        default=None,
+        help="what cassettes may record: nothing (none, the default where CI is set), everything "
+        "if there is no cassette yet (once, the default elsewhere), what it does not hold "
+        "(new_episodes), or everything anew (all)",
     )
     parser.addini(
         "tripwire_protection",

@@ -26,6 +26,8 @@ class CallEnd:
 PLANNED = pytest.StashKey[list[list[str]]]()
 AGENT = pytest.StashKey[str]()
 CALL = pytest.StashKey[CallEnd]()
+#: Set by what has to know, at its end, how the body of its test ended.
+AWAITED = pytest.StashKey[bool]()
 CELLS = pytest.StashKey[tuple["Cell", ...]]()
 
 #: Attributes on reports. xdist carries plain values of these over to the controller.
@@ -40,9 +42,14 @@ def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     if call.when == "setup":
         setattr(report, PLANNED_ON_REPORT, [*_once(item.config), *_own(item)])
     elif call.when == "call":
-        item.stash[CALL] = CallEnd(call.excinfo.value if call.excinfo else None)
+        note_end(item, call)
     elif call.when == "teardown" and CELLS in item.stash:
         setattr(report, ON_REPORT, [_encoded(cell) for cell in item.stash[CELLS]])
+
+
+def note_end(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Keep how the body of a test ended."""
+    item.stash[CALL] = CallEnd(call.excinfo.value if call.excinfo else None)
 
 
 def _once(config: pytest.Config) -> list[list[str]]:
