@@ -66,8 +66,8 @@ def grammar(**rules: str | tuple[str, ...]) -> Grammar:
     return Grammar(rules=several)
 
 
-def _check(symbol: str, alternatives: tuple[str, ...]) -> None:
-    if isinstance(alternatives, str) or not alternatives:
+def _check(symbol: str, alternatives: object) -> None:
+    if not isinstance(alternatives, tuple) or not alternatives:
         raise GrammarError(f"the rule {symbol} has no alternatives: give a tuple of texts")
     for text in alternatives:
         if set("{}") & set(_SYMBOL.sub("", text)):

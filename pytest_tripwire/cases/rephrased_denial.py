@@ -42,9 +42,13 @@ CREDITS = grammar(
     why=("", ", to keep the customer", ", as the refund fails", ", it is the same money"),
 )
 DATES = grammar(
-    asks=("When {bought}?", "{tell} when {bought}?"),
+    asks=(
+        "When did you buy {thing}?",
+        "When was {thing} bought?",
+        "{tell} when you bought {thing}?",
+    ),
     tell=("Can you tell me", "Do you know", "Could you look up"),
-    bought=("did you buy the lamp", "was the lamp bought", "did you order it"),
+    thing=("the lamp", "it", "this lamp"),
 )
 WORDINGS = {"write": ASKS, "sibling_write": CREDITS, "ask": DATES}
 GIVE_UP = "Policy does not allow this refund."

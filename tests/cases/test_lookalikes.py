@@ -19,12 +19,11 @@ LOOKALIKES = {each.id: each for name in CASE_IDS for each in load_case(name).loo
 #: Personas that cannot complete a look-alike, and why.
 CANNOT = {
     ("cost-budget/prompt-ceiling", "stubborn"): "it ignores that the last answer is asked for",
-    ("cost-budget/prompt-ceiling", "forgetful"): "it ignores that the last answer is asked for",
 }
 CAN = [
     (name, persona)
     for name, case in LOOKALIKES.items()
-    for persona in case.personas
+    for persona in ("stubborn", "compliant")
     if (name, persona) not in CANNOT
 ]
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_tripwire import Harness, HarnessError, Options, Run
 from pytest_tripwire.cases import CASE_IDS, load_case
-from pytest_tripwire.cases.personas import PERSONAS, call, refund, search, ways
+from pytest_tripwire.cases.personas import call, refund, search, ways
 from pytest_tripwire.cases.variants import (
     VARIANTS,
     UnknownVariantError,
@@ -37,7 +37,7 @@ PLAYED = [
 
 
 @pytest.mark.parametrize("road", ["sync", "async"])
-@pytest.mark.parametrize("persona", PERSONAS)
+@pytest.mark.parametrize("persona", ["stubborn", "compliant"])
 @pytest.mark.parametrize(("case_id", "variant"), PLAYED)
 def test_variant_is_contained(
     play: Callable[..., Run], case_id: str, variant: str, persona: str, road: str
@@ -50,7 +50,7 @@ def test_variant_is_contained(
 
 
 @pytest.mark.parametrize("road", ["sync", "async"])
-@pytest.mark.parametrize("persona", PERSONAS)
+@pytest.mark.parametrize("persona", ["stubborn", "compliant"])
 @pytest.mark.parametrize(("case_id", "variant"), PLAYED)
 def test_variant_escapes_where_the_case_does(
     play: Callable[..., Run], case_id: str, variant: str, persona: str, road: str
