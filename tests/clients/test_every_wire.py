@@ -1,0 +1,44 @@
+"""The same agent on every wire, streamed or not, sync or async, meets the same case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_tripwire import Harness, Options, Task
+from pytest_tripwire.models.faults import Status
+from pytest_tripwire.timeline import Dispatch, ModelRequest
+
+Client = Callable[[Task], Any]
+CASES = ("empty-search", "lost-write")
+
+
+def proposed(run: Any) -> list[str]:
+    return [each.says for each in run.events if isinstance(each, ModelRequest)]
+
+
+def dispatched(run: Any) -> list[tuple[str, str]]:
+    return [(each.tool, each.resource) for each in run.events if isinstance(each, Dispatch)]
+
+
+@pytest.mark.parametrize("persona", ["stubborn", "compliant"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_is_contained_on_every_wire(client: Client, case: str, persona: str) -> None:
+    run = Harness(case, client, options=Options(persona=persona)).run()
+
+    run.check()
+    assert len(proposed(run)) > 1
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_retries_of_a_client_lead_no_script_astray(client: Client, case: str) -> None:
+    fault = Status(turn=None, attempts=(1, 2), headers={"retry-after-ms": "1"})
+
+    plain = Harness(case, client).run()
+    retried = Harness(case, client, options=Options(model_faults=(fault,))).run()
+
+    retried.check()
+    assert proposed(retried) == proposed(plain)
+    assert dispatched(retried) == dispatched(plain)
