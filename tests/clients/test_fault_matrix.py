@@ -51,7 +51,7 @@ LASTING: dict[str, ModelFault] = {
 }
 
 
-# Anthropic's client takes broken JSON for what it can read of it, and wonders when it sends it back.
+# Anthropic's client reads what it can of broken JSON, and wonders when it sends that back.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_an_agent_comes_through_what_passes(client: Client, fault: ModelFault) -> None:
