@@ -36,12 +36,15 @@ def table(verdict: Verdict, *, whole: bool) -> Iterator[tuple[str, str]]:
 
 
 def timelines(verdict: Verdict) -> Iterator[str]:
-    """Every timeline that there is, the offending event marked."""
+    """Every timeline that there is, the offending event marked, and under it what is wrong with
+    how the agent uses its model.
+    """
     for row in verdict.rows:
         if row.cell is not None and row.cell.events:
             first = row.cell.broken[0] if row.cell.broken else None
             yield f"{_flat(row.agent)} on {_flat(row.case)}: {row.state}"
             yield timeline_text(row.cell.events, marked=first.seq if first else 0)
+            yield from (f"- {_flat(each.line)}" for each in row.cell.diagnosis)
 
 
 def gate(verdict: Verdict) -> Iterator[str]:

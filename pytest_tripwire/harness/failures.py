@@ -25,13 +25,16 @@ class HarnessError(Exception):
 
 
 def explain(cell: Cell) -> str:
-    """Why a cell is not contained: what broke, the timeline with the event marked, a lesson."""
+    """Why a cell is not contained: what broke, what is wrong between the agent and its model, the
+    timeline with the event marked, a lesson.
+    """
     first = cell.broken[0] if cell.broken else None
     words = f", seed {cell.seed}" if cell.seed else ""
     head = f"{cell.case}: {cell.state} (agent {cell.agent}, protection {cell.protection}{words})"
     facts = [f"- {each.check}: {each.message}" for each in cell.broken]
+    causes = [f"- {each.line}" for each in cell.diagnosis]
     marked = first.seq if first else 0
-    lines = [head, *facts, "", "timeline:", timeline_text(cell.events, marked=marked)]
+    lines = [head, *facts, *causes, "", "timeline:", timeline_text(cell.events, marked=marked)]
     return "\n".join([*lines, "", f"where to look: {cell.lesson}"] if cell.lesson else lines)
 
 

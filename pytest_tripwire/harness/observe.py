@@ -7,6 +7,7 @@ import os
 from pytest_tripwire.guard import Interrupted
 from pytest_tripwire.harness.proxies import proxy_hint
 from pytest_tripwire.harness.setting import Setting
+from pytest_tripwire.models.diagnosis import Diagnosis, diagnose, redelivered, refused_request
 from pytest_tripwire.oracle import Ended, Observation, StopClaim
 from pytest_tripwire.timeline import InterruptionRecord, Mode, ModeChange, Resumption, WorldEvent
 
@@ -38,7 +39,8 @@ def observation(
         overran=overran,
         guarded=setting.run is not None,
         finished=_finished(setting),
-        hint=_hint(setting),
+        hint=proxy_hint(os.environ),
+        diagnosis=_diagnosis(setting),
     )
 
 
@@ -47,11 +49,14 @@ def is_meant(error: BaseException, stops: tuple[type[BaseException], ...]) -> bo
     return isinstance(error, (Interrupted, *stops))
 
 
-def _hint(setting: Setting) -> str:
-    """What the model server turned down last, and what a proxy may have kept from it."""
-    refusals = setting.server.refusals
-    last = f"the model server turned a request down: {refusals[-1]}" if refusals else ""
-    return "\n".join(filter(None, (last, proxy_hint(os.environ))))
+def _diagnosis(setting: Setting) -> tuple[Diagnosis, ...]:
+    """What is wrong between the agent and its model, weightiest first."""
+    server = setting.server
+    return (
+        *redelivered(setting.timeline.of(WorldEvent)),
+        *diagnose(server.noted),
+        *refused_request(server.refusals),
+    )
 
 
 def _finished(setting: Setting) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.harness.failures import failure
+from pytest_tripwire.models.diagnosis import Diagnosis
 from pytest_tripwire.oracle import Cell, timeline_text
 from pytest_tripwire.timeline import AnyEvent, BudgetLine, InterruptionRecord, Reason
 
@@ -44,6 +45,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def reason(self) -> Reason | None:
         """Why it was stopped."""
         return self.cell.reason
+
+    @property
+    def diagnosis(self) -> tuple[Diagnosis, ...]:
+        """What is wrong with how the agent uses its model, weightiest first."""
+        return self.cell.diagnosis
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from pytest_tripwire.models.diagnosis import Diagnosis
 from pytest_tripwire.timeline import AnyEvent, Reason
 
 
@@ -48,6 +49,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         reason: why it was interrupted, if it was.
         broken: the demands that did not hold, weightiest first.
         lesson: where to look.
+        diagnosis: what is wrong with how the agent uses its model, which may be why.
         seed: which words the scripted model used; 0 for those that the case is written in.
         declared: whether the project says which protection is under test.
         events: the whole timeline.
@@ -61,6 +63,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason | None = None
     broken: tuple[Broken, ...] = ()
     lesson: str = ""
+    diagnosis: tuple[Diagnosis, ...] = ()
     seed: int = 0
     declared: bool = False
     events: tuple[AnyEvent, ...] = ()

@@ -26,6 +26,7 @@ def judge(case: Case, seen: Observation, *, agent: str, protection: str) -> Cell
         reason=seen.stop.reason if seen.stop else None,
         broken=broken,
         lesson=_lesson(case, seen, state),
+        diagnosis=seen.diagnosis,
     )
 
 

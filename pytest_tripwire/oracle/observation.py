@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from pytest_tripwire.models.diagnosis import Diagnosis
 from pytest_tripwire.timeline import BudgetLine, InterruptionRecord, Reason, WorldEvent
 
 
@@ -38,6 +39,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         overran: which ceiling of the harness the run went through, empty for none.
         guarded: whether a breaker of ours was between the agent and its tools.
         hint: what else may have kept the agent from the case.
+        diagnosis: what is wrong with how the agent uses its model; it is handed on, not judged by.
         finished: the terminal state that the breaker's run came to, in words; empty without one.
     """
 
@@ -52,3 +54,4 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     guarded: bool = True
     finished: str = ""
     hint: str = ""
+    diagnosis: tuple[Diagnosis, ...] = ()

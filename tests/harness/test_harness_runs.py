@@ -463,4 +463,6 @@ def test_what_the_model_server_turned_down_is_quoted() -> None:
     run = Harness(LOST, agent).run()
 
     assert run.cell.state == "inconclusive"
-    assert "the model server turned a request down: 400, " in run.cell.lesson
+    (diagnosis,) = run.diagnosis
+    assert diagnosis.kind == "refused_request"
+    assert "the model server turned a request down: 400, " in diagnosis.message

@@ -63,13 +63,16 @@ def test_siblings_have_as_many_as_were_proposed(trace: Trace) -> None:
     assert found.seq == 4
 
 
-def test_each_request_whose_write_was_sent_again_is_told(trace: Trace) -> None:
-    for _ in range(2):
-        trace.asked(WRITE)
-        trace.sent()
-        trace.sent()
+def test_a_tool_is_told_once_with_the_number_of_its_requests(trace: Trace) -> None:
+    for tool in (WRITE, OTHER, WRITE):
+        trace.asked(tool)
+        trace.sent(tool)
+        trace.sent(tool)
 
-    assert [each.seq for each in trace.found] == [3, 6]
+    assert [(each.subject, each.seq, each.times) for each in trace.found] == [
+        (WRITE, 3, 2),
+        (OTHER, 6, 1),
+    ]
 
 
 def test_a_model_that_proposes_again_is_no_redelivery(trace: Trace) -> None:
@@ -147,7 +150,8 @@ def test_what_is_sent_beyond_all_proposals_is_told_of_the_request_before_it(
             trace.sent()
         still = max(0, still - sent)
 
-    assert [each.seq for each in trace.found] == expected
+    assert [each.seq for each in trace.found] == expected[:1]
+    assert [each.times for each in trace.found] == [len(expected)] * bool(expected)
 
 
 @given(st.lists(st.tuples(WHO, st.lists(st.sampled_from([WRITE, OTHER]), max_size=3))))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-import msgspec
+from collections.abc import Sequence
 
 from pytest_tripwire.models.counters import Noted
 from pytest_tripwire.models.diagnosis.auxiliary_only import auxiliary_only
-from pytest_tripwire.models.diagnosis.diagnosis import Diagnosis, Finding, Kind
+from pytest_tripwire.models.diagnosis.diagnosis import Diagnosis, Finding, Kind, once
 from pytest_tripwire.models.diagnosis.forced_tool_choice import forced_tool_choice
 from pytest_tripwire.models.diagnosis.hidden_retry import hidden_retry
 from pytest_tripwire.models.diagnosis.missing_tool_call import missing_tool_call
@@ -40,17 +38,7 @@ def diagnose(noted: Sequence[Noted]) -> tuple[Diagnosis, ...]:
     """What is wrong in the model requests of a run, weightiest first, each thing once: where it was
     seen first, and how often.
     """
-    found: dict[tuple[Kind, str], Diagnosis] = {}
-    for each in _found(noted):
-        place = (each.kind, each.subject)
-        known = found.get(place)
-        times = each.times + (known.times if known else 0)
-        found[place] = msgspec.structs.replace(known or each, times=times)
-    return tuple(found.values())
-
-
-def _found(noted: Sequence[Noted]) -> Iterable[Diagnosis]:
-    return (each for finding in ORDER for each in finding(noted))
+    return once(each for finding in ORDER for each in finding(noted))
 
 
 __all__ = [

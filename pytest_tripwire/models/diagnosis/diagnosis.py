@@ -58,5 +58,15 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         return f"{side}{place}: {self.message}{often} -> {self.remedy}"
 
 
+def once(found: Iterable[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """Each thing once, in order: where it was seen first, and how often."""
+    known: dict[tuple[Kind, str], Diagnosis] = {}
+    for each in found:
+        place = (each.kind, each.subject)
+        times = each.times + (known[place].times if place in known else 0)
+        known[place] = msgspec.structs.replace(known.get(place, each), times=times)
+    return tuple(known.values())
+
+
 #: Looks for one kind in all model requests of a run, in their order.
 Finding: TypeAlias = Callable[[Sequence[Noted]], Iterable[Diagnosis]]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from pytest_tripwire.models.diagnosis.diagnosis import Diagnosis, Kind
+from pytest_tripwire.models.diagnosis.diagnosis import Diagnosis, Kind, once
 from pytest_tripwire.timeline import Dispatch, Effect, ModelRequest, WorldEvent
 
 _TIMES = {1: "once", 2: "twice"}
 
 
 def redelivered(events: Iterable[WorldEvent]) -> tuple[Diagnosis, ...]:
-    """What the world saw too often, from its events alone.
+    """What the world saw too often, from its events alone: each tool once, with the first request
+    of which it was sent again, and how many there were.
 
     Each write belongs to the latest request that proposed its tool and still has a call of it to
     come. One for which there is none was sent again by something below the model, if the latest
@@ -30,7 +31,7 @@ def redelivered(events: Iterable[WorldEvent]) -> tuple[Diagnosis, ...]:
             owner = _owner(event, asked) or _repeated(event, latest.values())
             if owner is not None:
                 owner.sent.append(event)
-    return tuple(each for proposals in asked for each in proposals.redelivered())
+    return once(each for proposals in asked for each in proposals.redelivered())
 
 
 class _Proposals:

@@ -59,8 +59,9 @@ class Router:
         return self._answered(self._by_path[place], body, retry=request.retry)
 
     def refuse(self, request: HttpRequest, error: RequestError) -> HttpReply:
-        """The response for a request that was turned down."""
-        self._counters.refuse(f"{error.status}, {error.message}")
+        """The response for a request that was turned down, or that a fault struck."""
+        if error.final:
+            self._counters.refuse(f"{error.status}, {error.message}")
         # The same request gets the same error: a retry would only cost time.
         final = {"x-should-retry": "false"} if error.final else {}
         return HttpReply(
