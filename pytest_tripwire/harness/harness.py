@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +20,7 @@ from pytest_tripwire.harness.failures import HarnessError, trim
 from pytest_tripwire.harness.loops import in_loop, in_thread, wait_at_most
 from pytest_tripwire.harness.observe import is_meant, observation
 from pytest_tripwire.harness.options import Options
+from pytest_tripwire.harness.real_model import Traffic, check_model
 from pytest_tripwire.harness.run import Run
 from pytest_tripwire.harness.script import played
 from pytest_tripwire.harness.setting import Setting
@@ -70,11 +73,13 @@ class Harness:
     ) -> None:
         self._options = options or Options()
         check_options(self._options)
+        check_model(self._options)
         self._case = played(case, self._options.variant, self._options.seed)
         check_names(self._options, self._case.operations)
         self._agent = checked(agent)
         self._agent_id = agent_id
         self._model_server = model_server
+        self._numbers = itertools.count(1)
         self._clock = clock
 
     def run(self) -> Run:
@@ -87,20 +92,24 @@ class Harness:
         if in_loop():
             raise HarnessError(_INSIDE)
         setting = self._setting()
-        with setting.server:
+        with setting.server, self._traffic() as traffic:
+            setting.real_model = traffic.model
             answer, error = self._attempt(setting)
             if self._goes_on(setting, error):
                 answer, error = self._attempt(setting)
+            traffic.settle(whole=self._came_to_its_end(error))
         return self._judged(setting, answer, error)
 
     async def arun(self) -> Run:
         """The same inside a running event loop; a sync agent runs in a thread."""
         __tracebackhide__ = True
         setting = self._setting()
-        with setting.server:
+        with setting.server, self._traffic() as traffic:
+            setting.real_model = traffic.model
             answer, error = await self._aattempt(setting)
             if self._goes_on(setting, error):
                 answer, error = await self._aattempt(setting)
+            traffic.settle(whole=self._came_to_its_end(error))
         return self._judged(setting, answer, error)
 
     def _setting(self) -> Setting:
@@ -109,6 +118,12 @@ class Harness:
             return Setting(self._case, self._options, self._model_server, self._clock)
         except BindingError as error:
             raise HarnessError(str(error)) from None
+
+    def _traffic(self) -> Traffic:
+        return Traffic(self._options, next(self._numbers), os.environ)
+
+    def _came_to_its_end(self, error: BaseException | None) -> bool:
+        return error is None or is_meant(error, self._options.stops)
 
     def _goes_on(self, setting: Setting, error: BaseException | None) -> bool:
         """Whether the case calls the agent a second time; an agent that failed is not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +13,9 @@ from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.models.faults import ModelFault
 from pytest_tripwire.timeline import ToolSpec
 from pytest_tripwire.world import Role
+
+#: Which model the agent asks.
+SCRIPTED, CASSETTE, LIVE = "scripted", "cassette", "live"
 
 
 class Protection(StrEnum):
@@ -35,6 +39,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         seed: which other words the scripted model uses; 0 for those that the case is written in.
         stops: exceptions by which the agent's own protection stops it. Any other is a crash.
         model_faults: what goes wrong between the agent and its model.
+        model: which model is asked: `scripted`, a real one from a `cassette`, or a real one `live`.
+        model_name: the real one's name.
+        cassette: where the traffic with it is recorded; a second run has a file of its own.
+        record_mode: what may be recorded; by default as the environment says.
         max_requests: model requests after which the scripted model only says goodbye.
         max_seconds: real seconds that a run may take.
     """
@@ -48,6 +56,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     stops: tuple[type[BaseException], ...] = ()
     model_faults: tuple[ModelFault, ...] = ()
+    model: str = SCRIPTED
+    model_name: str = ""
+    cassette: Path | None = None
+    record_mode: str | None = None
     max_requests: int = 200
     max_seconds: float = 60.0
 

@@ -86,6 +86,8 @@ class Setting:
         #: The breaker's run; None where the agent's own protection is under test.
         self.run = self._begun()
         self._resumed: Resumed | None = None
+        #: The model that the agent is given in place of the scripted one.
+        self.real_model: Model | None = None
         self.server = model_server(
             script=self._move,
             binder=self.toolset,
@@ -101,7 +103,7 @@ class Setting:
         return Task(
             prompt=self.case.prompt,
             tools=self._tools(),
-            model=Model(self.server.base_url, self.server.exchange),
+            model=self.real_model or Model(self.server.base_url, self.server.exchange),
             limits=self.options.budget or self.case.budget,
             clock=self.clock,
             token_price_usd=self.case.price,

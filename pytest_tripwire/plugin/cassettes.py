@@ -120,9 +120,24 @@ def _stems_from(error: BaseException | None, problem: BaseException | None) -> b
     return False
 
 
-def default_path(item: pytest.Item, ending: str = "") -> Path:
+def default_path(item: pytest.Item) -> Path:
     """`cassettes/<module>/<test>.yaml` beside the module of a test."""
-    return item.path.parent / FOLDER / item.path.stem / f"{file_name(_name(item) + ending)}.yaml"
+    return _beside(item, _name(item))
+
+
+def cell_path(item: pytest.Item, case_id: str, before: int) -> Path:
+    """The same for a cell: the name of the test tells the case. `before`: how many handles of
+    this case the test has taken before.
+    """
+    name = _name(item)
+    callspec = getattr(item, "callspec", None)
+    if callspec is None or callspec.params.get("tripwire") != case_id:
+        name = f"{name[:-1]}-{case_id}]" if name.endswith("]") else f"{name}[{case_id}]"
+    return _beside(item, f"{name[:-1]}-{before + 1}]" if before else name)
+
+
+def _beside(item: pytest.Item, name: str) -> Path:
+    return item.path.parent / FOLDER / item.path.stem / f"{file_name(name)}.yaml"
 
 
 def _name(item: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from pytest_tripwire.plugin import cells, options, transport
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from pytest_tripwire.breaker import RunBudget
     from pytest_tripwire.harness import Agent
@@ -133,6 +135,10 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
         seed=tripwire_seed,
         stops=tripwire_stops,
         model_faults=tripwire_model_faults,
+        model=options.model(request.config),
+        model_name=request.config.getini("tripwire_model_name"),
+        record_mode=request.config.getoption("tripwire_record_mode"),
+        cassette=_cassettes(request),
     )
     request.node.stash[transport.AGENT] = tripwire_agent_id
     yield desk
@@ -152,6 +158,15 @@ def _opened(**settings: Any) -> Desk:
     except HarnessError as error:
         message = f"HarnessError: {error}"
     pytest.fail(message, pytrace=False)
+
+
+def _cassettes(request: pytest.FixtureRequest) -> Callable[[str, int], Path] | None:
+    """Where the traffic of a test's cells lies; None where none is recorded."""
+    if options.model(request.config) != "cassette":
+        return None
+    from pytest_tripwire.plugin.cassettes import cell_path
+
+    return partial(cell_path, request.node)
 
 
 @pytest.fixture

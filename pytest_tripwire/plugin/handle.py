@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -13,6 +14,7 @@ from pytest_tripwire.harness import Harness, HarnessError, Options, Protection, 
 from pytest_tripwire.harness import checked as callable_agent
 from pytest_tripwire.harness.checks import check_agent_id, check_options, check_persona
 from pytest_tripwire.harness.specs import check_names
+from pytest_tripwire.models.cassettes import CassetteError
 from pytest_tripwire.oracle import Broken, Cell, State, worst
 
 if TYPE_CHECKING:
@@ -73,7 +75,16 @@ class TripwireFor(Protocol):
 class Desk:
     """Owner of a test's handles."""
 
-    def __init__(self, *, agent: Agent, agent_id: str, options: Options, declared: bool) -> None:
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        agent_id: str,
+        options: Options,
+        declared: bool,
+        cassette: Callable[[str, int], Path] | None = None,
+    ) -> None:
+        self._cassette = cassette
         self._agent = agent
         self._agent_id = agent_id
         self._options = options
@@ -87,7 +98,11 @@ class Desk:
             case = load_case(case_id)
         except UnknownCaseError as error:
             raise HarnessError(f"tripwire_for: {error}") from None
-        handle = Tripwire(case, self._agent, self._agent_id, self._options)
+        options = self._options
+        if self._cassette is not None:
+            before = sum(each.case.id == case.id for each in self._handles)
+            options = msgspec.structs.replace(options, cassette=self._cassette(case.id, before))
+        handle = Tripwire(case, self._agent, self._agent_id, options)
         self._handles.append(handle)
         return handle
 
@@ -143,7 +158,7 @@ def _no_better_than(ended: CallEnd, cell: Cell) -> Cell:
 
 def _told(error: BaseException | None) -> str:
     """An error of the harness's own says what to do; any other may say anything."""
-    return str(error) if isinstance(error, HarnessError) else _named(error)
+    return str(error) if isinstance(error, HarnessError | CassetteError) else _named(error)
 
 
 def _named(error: BaseException | None) -> str:
@@ -163,6 +178,10 @@ def open_desk(
     seed: int,
     stops: tuple[type[BaseException], ...],
     model_faults: tuple[ModelFault, ...],
+    model: str,
+    model_name: str,
+    record_mode: str | None,
+    cassette: Callable[[str, int], Path] | None,
 ) -> Desk:
     """A desk for one test.
 
@@ -185,7 +204,16 @@ def open_desk(
         seed=seed,
         stops=stops,
         model_faults=model_faults,
+        model=model,
+        model_name=model_name,
+        record_mode=record_mode,
     )
     check_options(options)
     check_names(options)
-    return Desk(agent=callable_agent(agent), agent_id=agent_id, options=options, declared=declared)
+    return Desk(
+        agent=callable_agent(agent),
+        agent_id=agent_id,
+        options=options,
+        declared=declared,
+        cassette=cassette,
+    )

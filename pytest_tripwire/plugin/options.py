@@ -9,6 +9,8 @@ PROTECTIONS = ("harness", "own")
 DEFAULT_PROTECTION = "harness"
 #: What cassettes may record, as the models' side knows it too.
 RECORD_MODES = ("none", "once", "new_episodes", "all")
+#: Which model agents ask, as the harness knows them too.
+MODELS = ("scripted", "cassette", "live")
 
 
 def add(parser: pytest.Parser) -> None:
@@ -39,6 +41,25 @@ def add(parser: pytest.Parser) -> None:
         "if there is no cassette yet (once, the default elsewhere), what it does not hold "
         "(new_episodes), or everything anew (all)",
     )
+    group.addoption(
+        "--tripwire-model",
+        dest="tripwire_model",
+        choices=MODELS,
+        default=None,
+        help="which model the standard cases' agents ask: the scripted one (scripted, the "
+        "default), a real one whose traffic is recorded once (cassette), or a real one at every "
+        "run (live)",
+    )
+    parser.addini(
+        "tripwire_model",
+        "which model the standard cases' agents ask: scripted or cassette",
+        default="",
+    )
+    parser.addini(
+        "tripwire_model_name",
+        "the name of the real model, where one is asked",
+        default="",
+    )
     parser.addini(
         "tripwire_protection",
         "what is under test: " + " or ".join(PROTECTIONS) + "; the gate wants it declared",
@@ -58,6 +79,29 @@ def check(config: pytest.Config) -> None:
     if value and value not in PROTECTIONS:
         choices = ", ".join(PROTECTIONS)
         raise pytest.UsageError(f"ini tripwire_protection = {value!r}: choose from {choices}")
+    _check_model(config)
+
+
+def _check_model(config: pytest.Config) -> None:
+    value = config.getini("tripwire_model")
+    if value == "live":
+        raise pytest.UsageError(
+            "ini tripwire_model = 'live': a real model is asked at every run only where the "
+            "command line says so, with --tripwire-model=live"
+        )
+    if value and value not in MODELS:
+        raise pytest.UsageError(f"ini tripwire_model = {value!r}: choose from scripted, cassette")
+    if model(config) != "scripted" and not config.getini("tripwire_model_name"):
+        raise pytest.UsageError(
+            f"the model is to be {model(config)}, and nobody says which: set the ini value "
+            "tripwire_model_name, such as gpt-5-mini"
+        )
+
+
+def model(config: pytest.Config) -> str:
+    """Which model is asked."""
+    said = config.getoption("tripwire_model") or config.getini("tripwire_model")
+    return str(said or MODELS[0])
 
 
 def protection(config: pytest.Config) -> str | None:
