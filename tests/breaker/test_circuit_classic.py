@@ -284,6 +284,72 @@ def test_nor_is_it_at_the_very_beginning(order: tuple[Status, ...]) -> None:
     assert loop.state() is CLOSED
 
 
+def test_the_last_of_siblings_that_all_fail_opens_and_no_earlier_one() -> None:
+    loop = Loop(CircuitPolicy(errors=1))
+    tickets = [loop.begin() for _ in range(3)]
+
+    told = [loop.settle(ticket, FAILED) for ticket in tickets]
+
+    assert [[trip.circuit for trip in trips] for trips in told] == [[], [], ["a"]]
+
+
+def test_calls_of_other_tools_are_not_waited_for() -> None:
+    loop = Loop(CircuitPolicy(errors=1))
+    loop.turn = 1
+    loop.begin("b")
+
+    loop.call(FAILED)
+
+    assert loop.state() is OPEN
+
+
+@pytest.mark.parametrize("given_up", [True, False])
+def test_a_sibling_without_an_outcome_puts_it_off_by_one_turn(given_up: bool) -> None:  # noqa: FBT001 - a parameter
+    loop = Loop(CircuitPolicy(errors=3))
+    for turn in range(1, 5):
+        loop.turn = turn
+        assert loop.state() is CLOSED
+        sibling = loop.begin()
+        loop.call(FAILED)
+        if given_up:
+            loop.circuits.abandon(sibling)
+
+    assert loop.state() is OPEN
+
+
+def test_a_sibling_that_is_given_up_first_puts_nothing_off() -> None:
+    loop = Loop(CircuitPolicy(errors=1))
+    siblings = loop.begin(), loop.begin()
+
+    loop.circuits.abandon(siblings[0])
+    loop.settle(siblings[1], FAILED)
+
+    assert loop.state() is OPEN
+
+
+def test_a_sibling_that_answers_after_all_closes_what_its_turn_has_opened() -> None:
+    loop = Loop(CircuitPolicy(errors=1))
+    loop.turn = 1
+    hangs = loop.begin()
+    loop.call(FAILED)
+    loop.turn = 2
+    siblings = loop.begin(), loop.begin()
+    loop.settle(siblings[0], FAILED)
+    assert loop.state() is OPEN
+
+    loop.settle(siblings[1], OK)
+    assert loop.state() is CLOSED
+    loop.settle(hangs, FAILED)
+    assert loop.state() is CLOSED
+
+
+def test_a_circuit_that_is_as_new_is_not_carried_though_a_call_is_under_way() -> None:
+    loop = Loop(CircuitPolicy())
+    loop.begin()
+
+    assert loop.circuits.snapshot(0).circuits == {}
+
+
 def test_a_success_of_an_older_turn_does_not_close_what_has_opened_since() -> None:
     loop = Loop(CircuitPolicy(errors=2))
     loop.turn = 1

@@ -28,6 +28,7 @@ class PlainCircuit:
         self.opened_in = 0
         self.failed_turns: list[int] = []
         self.last_turn = 0
+        self.under_way: list[int] = []
 
     @property
     def state(self) -> str:
@@ -69,7 +70,8 @@ class PlainCircuits:
                 return "circuit_open"
         return ""
 
-    def begin(self, tool: str, ticket: Any) -> None:
+    def begin(self, tool: str, turn: int, ticket: Any) -> None:
+        self.of[tool].under_way.append(turn)
         for name in (RUN, tool):
             if self.of[name].state == "half_open":
                 self.of[name].probe = ticket
@@ -86,6 +88,7 @@ class PlainCircuits:
         self.end_of_tool(self.of[tool], turn, ticket, failed=failed)
 
     def end_of_tool(self, tool: PlainCircuit, turn: int, ticket: Any, *, failed: bool) -> None:
+        tool.under_way.remove(turn)
         probes = tool.probe is ticket
         sibling = tool.state == "open" and tool.opened_in == turn
         if tool.state != "closed" and not probes and (failed or not sibling):
@@ -102,7 +105,7 @@ class PlainCircuits:
             tool.last_turn = turn
         if probes:
             tool.open()
-        elif len(tool.failed_turns) >= ERRORS:
+        elif len(tool.failed_turns) - (turn in tool.under_way) >= ERRORS:
             tool.open(turn)
 
 
@@ -126,7 +129,7 @@ class CircuitMachine(RuleBasedStateMachine):
             self.circuits.reject(refusal, now=0)
             return
         ticket = self.circuits.admit(tool, call, turn=self.turn, now=0)
-        self.model.begin(tool, ticket)
+        self.model.begin(tool, self.turn, ticket)
         self.under_way.append(ticket)
 
     @rule(argument=CALLS)
@@ -154,6 +157,7 @@ class CircuitMachine(RuleBasedStateMachine):
     def cancel(self, which: int) -> None:
         ticket = self.under_way.pop(which % len(self.under_way))
         self.circuits.abandon(ticket)
+        self.model.of[ticket.tool].under_way.remove(ticket.turn)
         for circuit in self.model.of.values():
             if circuit.probe is ticket:
                 circuit.probe = None

@@ -29,6 +29,7 @@ class Circuit:
         "_policy",
         "_probe",
         "_state",
+        "_under_way",
         "cause",
         "errors",
         "evidence",
@@ -45,6 +46,7 @@ class Circuit:
         self._numbers = 0
         self._probe: int | None = None
         self._lent_at = now
+        self._under_way: dict[int, int] = {}
         self.cause = memory.cause if memory else Reason.CIRCUIT_OPEN
         self.errors = ErrorTurns(memory.errors if memory else 0)
         self.evidence: deque[int] = deque(maxlen=MOST_EVIDENCE)
@@ -79,6 +81,22 @@ class Circuit:
         self._numbers += 1
         self._probe, self._lent_at = self._numbers, now
         return self._probe
+
+    def began(self, turn: int) -> None:
+        """A call of `turn` is under way."""
+        self._under_way[turn] = self._under_way.get(turn, 0) + 1
+
+    def ended(self, turn: int) -> None:
+        """A call of `turn` is no longer under way, whatever came of it."""
+        left = self._under_way.pop(turn, 0) - 1
+        if left > 0:
+            self._under_way[turn] = left
+
+    def finished(self, turn: int) -> int:
+        """Failed turns in a row, `turn` among them only once all its calls are back: one of them
+        may be answered. Turns before it are not waited for, as a call may never come back.
+        """
+        return self.errors.count - (turn in self._under_way)
 
     def is_probe(self, number: int) -> bool:
         """Whether `number` is that of the probe under way."""

@@ -111,6 +111,8 @@ class Circuits:
         probe, so this comes last, when all else is agreed; what fails after it is abandoned.
         """
         self.note(call)
+        if self._policy.errors is not None:
+            self._of(tool).began(turn)
         lent = [(name, self._find(name)) for name in (RUN, tool)]
         probes = [(name, each.lend(now)) for name, each in lent if each is not None]
         return CircuitTicket(
@@ -157,6 +159,8 @@ class Circuits:
         """An admitted call will have no outcome: it was taken back, or cancelled. If it was the
         probe, the next call is.
         """
+        if ticket.tool in self._tools:
+            self._tools[ticket.tool].ended(ticket.turn)
         for name, number in ticket.probes:
             circuit = self._find(name)
             if circuit is not None and circuit.is_probe(number):
@@ -178,9 +182,8 @@ class Circuits:
     ) -> CircuitTrip | None:
         if self._policy.errors is None:
             return None
-        circuit = self._tools.get(ticket.tool)
-        if circuit is None:
-            circuit = self._tools[ticket.tool] = Circuit(self._policy)
+        circuit = self._of(ticket.tool)
+        circuit.ended(ticket.turn)
         if status in ERRORS:
             return self._failed(circuit, ticket, now, seq)
         self._answered(circuit, ticket, now)
@@ -196,7 +199,7 @@ class Circuits:
             circuit.evidence.append(seq)
         if probes:
             return self._open(ticket.tool, circuit, Reason.CIRCUIT_OPEN, now)
-        if circuit.errors.count >= (self._policy.errors or 0):
+        if circuit.finished(ticket.turn) >= (self._policy.errors or 0):
             return self._open(ticket.tool, circuit, Reason.CIRCUIT_OPEN, now, ticket.turn)
         return None
 
@@ -267,6 +270,12 @@ class Circuits:
             retry_after=circuit.wait(now) or None,
             evidence=tuple(circuit.evidence),
         )
+
+    def _of(self, tool: str) -> Circuit:
+        circuit = self._tools.get(tool)
+        if circuit is None:
+            circuit = self._tools[tool] = Circuit(self._policy)
+        return circuit
 
     def _find(self, name: str) -> Circuit | None:
         return self._run if name == RUN else self._tools.get(name)

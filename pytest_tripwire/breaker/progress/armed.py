@@ -11,6 +11,7 @@ import msgspec
 from pytest_tripwire.breaker.loose import Loose
 from pytest_tripwire.breaker.progress.coverage import Part
 from pytest_tripwire.breaker.progress.trip import Trip
+from pytest_tripwire.timeline import Reason
 
 
 class Armed(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +32,11 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
     part: Part | None = None
     spelling: Loose | None = None
     about: bool = False
+
+    def says(self, tool: str, reason: Reason) -> bool:
+        """Whether this says `reason` of a tool, whatever it is asked."""
+        narrow = self.like or self.part is not None or self.spelling is not None
+        return not narrow and (self.tool, self.trip.reason) == (tool, reason)
 
     def fits(self, tool: str, loose: Loose, part: Part | None, spelled: Loose) -> bool:
         """Whether a proposal is one more of the same; `part` is None where it reads on."""

@@ -48,7 +48,7 @@ def empty_streak(history: History, step: Step, _limit: int) -> Armed | None:
     streak = history.empties.of(step.tool)
     trip = Trip(
         reason=Reason.EMPTY_RESULTS,
-        count=streak.turns,
+        count=streak.finished(history.siblings),
         limit=LIST_LIMIT if _is_list(history, step) else LIMIT,
         evidence=tuple(streak.seqs),
         what=f"{step.tool} found nothing, whatever it was asked",

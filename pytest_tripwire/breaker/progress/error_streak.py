@@ -1,8 +1,9 @@
 """One thing after another goes wrong.
 
-Counted by turn, so that siblings that fail together count once. Any success ends the streak of the
-run; that of a tool goes on while other tools succeed, as a counter that every harmless read sets
-back never gets anywhere.
+Counted by turn, so that siblings that fail together count once, and a turn counts once it is over:
+a sibling that is still under way may succeed. Any success ends the streak of the run; that of a
+tool goes on while other tools succeed, as a counter that every harmless read sets back never gets
+anywhere.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from pytest_tripwire.timeline import Reason, Status
 
 def error_streak(history: History, step: Step, _limit: int) -> Trip | None:
     """Counts turns in a row that bring errors only."""
-    if step.ok or step.status is Status.DENIED or is_poll(step) or history.siblings:
-        return None  # a sibling that is still under way may succeed
+    turns = history.errors.finished(history.siblings)
+    if step.ok or step.status is Status.DENIED or is_poll(step) or not turns:
+        return None
     return Trip(
         reason=Reason.ERROR_STREAK,
-        count=history.errors.turns,
+        count=turns,
         limit=history.most_errors,
         evidence=tuple(history.errors.seqs),
         what="One call after another failed",
@@ -31,11 +33,12 @@ def error_streak(history: History, step: Step, _limit: int) -> Trip | None:
 def tool_errors(history: History, step: Step, _limit: int) -> Armed | None:
     """The same for one tool, while it says that the calls themselves are wrong."""
     streak = history.tool_errors.of(step.tool)
-    if step.status is not Status.DEFINITE:
+    turns = streak.finished(history.siblings)
+    if step.status is not Status.DEFINITE or not turns:
         return None
     trip = Trip(
         reason=Reason.ERROR_STREAK,
-        count=streak.turns,
+        count=turns,
         limit=MOST_ERRORS,
         evidence=tuple(streak.seqs),
         what=f"{step.tool} failed whatever it was asked",

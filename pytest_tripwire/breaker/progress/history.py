@@ -16,7 +16,7 @@ from pytest_tripwire.breaker.progress.step import Step, content_of
 from pytest_tripwire.breaker.progress.streaks import Streak, Streaks
 from pytest_tripwire.breaker.progress.waiting import Waiting
 from pytest_tripwire.breaker.repetition import RepeatedError
-from pytest_tripwire.timeline import Effect, Status
+from pytest_tripwire.timeline import Effect, Reason, Status
 
 #: Steps that the cycle rule looks back over.
 LOOK_BACK = 64
@@ -187,6 +187,7 @@ class History:
         if step.ok:
             for each in streaks:
                 each.right(step.turn)
+            self._disarm(step.tool, Reason.ERROR_STREAK)
             self._forgive(step.intent)
         elif step.status is not Status.DENIED:
             self.errors.wrong(step.turn, step.seq)
@@ -194,6 +195,10 @@ class History:
                 streaks[1].wrong(step.turn, step.seq)
             self.stubborn.add((step.intent, step.outcome), seq=step.seq, new=0)
             self._failing.of(step.intent, set).add(step.outcome)
+
+    def _disarm(self, tool: str, reason: Reason) -> None:
+        """Something that was under way has gone well, so what was said of its tool is over."""
+        self.armed = [each for each in self.armed if not each.says(tool, reason)]
 
     def _forgive(self, intent: str) -> None:
         for outcome in self._failing.get(intent) or ():
@@ -219,6 +224,7 @@ class History:
             self._spell(step)
         else:
             empties.right(step.turn)
+            self._disarm(step.tool, Reason.EMPTY_RESULTS)
         if self.loose is not None:
             self.paraphrases.add(self.loose, step.outcome, seq=step.seq, new=self.new)
         if step.version and not step.empty:

@@ -38,6 +38,13 @@ class Streak:
         self._right = turn
         self.clear()
 
+    def finished(self, siblings: int) -> int:
+        """Turns that are over: the last one is not while `siblings` of it are under way, as one of
+        them may succeed. The turns before it count all the same, so that a sibling that comes back
+        last in each turn does not put a stop off for ever.
+        """
+        return max(0, self.turns - (siblings > 0))
+
     def clear(self) -> None:
         """Forget the streak."""
         self.turns = 0
