@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_tripwire.models.cassettes import (
     Cassette,
@@ -26,8 +29,10 @@ from pytest_tripwire.models.cassettes import (
     default_mode,
     read_mode,
 )
+from pytest_tripwire.models.cassettes.interaction import Got, Interaction, Sent
 
 pytest.importorskip("vcr")
+from pytest_tripwire.models.cassettes.files import load, save
 
 KEY = "sk-planted-0123456789abcdefXYZ"
 NOWHERE = "http://127.0.0.1:9"
@@ -185,6 +190,50 @@ def playing(path: Path) -> Iterator[Cassette]:
     cassette = Cassette(path, mode=RecordMode.NONE, shown="cassettes/one.yaml").open()
     yield cassette
     cassette.close(whole=True)
+
+
+# -- what is in a file
+
+headers = st.dictionaries(
+    st.text("abcXYZ-", min_size=1, max_size=6),
+    st.lists(st.text(max_size=6), min_size=1, max_size=2).map(tuple),
+    max_size=3,
+)
+interactions = st.builds(
+    Interaction,
+    sent=st.builds(
+        Sent,
+        method=st.sampled_from(["GET", "POST"]),
+        uri=st.just("https://api.example/v1/x?a=b"),
+        headers=headers.map(lambda found: {name: values[:1] for name, values in found.items()}),
+        body=st.binary(max_size=20) | st.text().map(str.encode),
+    ),
+    got=st.builds(
+        Got,
+        status=st.integers(100, 599),
+        reason=st.text(max_size=8),
+        headers=headers,
+        body=st.binary(max_size=20) | st.text().map(str.encode),
+    ),
+)
+
+
+@given(held=st.lists(interactions, min_size=1, max_size=3))
+def test_a_file_holds_what_was_put_into_it(
+    held: list[Interaction], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("held") / "one.yaml"
+
+    save(path, held)
+
+    assert list(load(path, "one.yaml") or ()) == [_told_apart_by_case(each) for each in held]
+
+
+def _told_apart_by_case(held: Interaction) -> Interaction:
+    """A request's headers differ by more than capitals: vcrpy keeps the last of such."""
+    last = {name.lower(): (name, values) for name, values in held.sent.headers.items()}
+    sent = msgspec.structs.replace(held.sent, headers=dict(last.values()))
+    return msgspec.structs.replace(held, sent=sent)
 
 
 # -- every way to ask
@@ -557,6 +606,30 @@ def test_requests_to_the_scripted_model_pass(provider: Provider, path: Path) -> 
     cassette.check(strict=True)
     assert [by_key[:8], by_name[:8], cassette.requests] == ["answer 1", "answer 2", 0]
     assert not path.exists()
+
+
+def test_what_one_machine_holds_for_a_secret_is_played_unchanged_on_all(
+    provider: Provider, path: Path
+) -> None:
+    recorded(path, "hello", url=provider.url)
+    cassette = Cassette(path, mode=RecordMode.NONE, environment={"A_KEY": "answer 1, [fi"}).open()
+
+    answer = ask(NOWHERE, "hello")
+    cassette.close(whole=True)
+
+    assert answer == "answer 1, [filtered]"
+
+
+def test_a_prompt_that_one_machine_holds_for_a_secret_is_known_again(
+    provider: Provider, path: Path
+) -> None:
+    recorded(path, f"go to production with {KEY}", url=provider.url)
+    cassette = Cassette(path, mode=RecordMode.NONE, environment={"A_KEY": "production"}).open()
+
+    ask(NOWHERE, f"go to production with {KEY}")
+    cassette.close(whole=True)
+
+    cassette.check(strict=True)
 
 
 def test_the_values_of_secret_variables_are_hidden(provider: Provider, path: Path) -> None:

@@ -153,6 +153,18 @@ def test_a_key_in_the_pieces_of_a_stream_is_gone(key: str, cuts: list[int], name
     assert hidden.endswith("data: [DONE]\n\n")
 
 
+@given(keys, st.sampled_from(["\n", "\r\n"]))
+def test_a_key_in_the_lines_of_json_is_gone(key: str, end: str) -> None:
+    lines = [{"response": f"a\u2028b {key[:5]}"}, {"response": key[5:]}, {"api_key": "x"}]
+    body = end.join(json.dumps(line, ensure_ascii=False) for line in lines)
+
+    hidden = filtered_body(body.encode(), Secrets([key]), content_type="", answer=True).decode()
+
+    texts = [json.loads(line) for line in hidden.split(end)]
+    assert [*texts[0].values(), *texts[1].values()] == [f"a\u2028b {FILTERED}", ""]
+    assert texts[2] == {"api_key": FILTERED}
+
+
 def test_a_password_in_the_pieces_of_a_tool_call_is_gone() -> None:
     pieces = ['{"user": "ann", "pass', 'word": "hun', 'ter2", "page_token": "abcdefgh"}']
     events = [

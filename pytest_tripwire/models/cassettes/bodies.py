@@ -39,9 +39,9 @@ def _filtered_text(text: str, secrets: Secrets, *, content_type: str, answer: bo
         try:
             return _filtered_json(text, secrets, answer=answer)
         except ValueError:
-            return secrets.hide(text)
+            return filtered_stream(text, secrets, answer=answer)
     if is_stream(text):
-        return filtered_stream(text, secrets)
+        return filtered_stream(text, secrets, answer=answer)
     if _FORM in content_type.lower():
         return secrets.hide(filtered_pairs(text))
     return secrets.hide(text)

@@ -9,13 +9,31 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import yaml  # type: ignore[import-untyped]
 from vcr.request import Request  # type: ignore[import-untyped]
 from vcr.serialize import deserialize, serialize  # type: ignore[import-untyped]
-from vcr.serializers import yamlserializer  # type: ignore[import-untyped]
 from vcr.util import read_body  # type: ignore[import-untyped]
 
 from pytest_tripwire.models.cassettes.errors import CassetteError
 from pytest_tripwire.models.cassettes.interaction import Got, Headers, Interaction, Sent
+
+
+class _PlainYaml:
+    """A serializer for vcrpy that reads and writes plain values only, whatever vcrpy's own does."""
+
+    # Those written in C are many times faster, and not built everywhere.
+    _loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    _dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+    @classmethod
+    def deserialize(cls, text: str) -> Any:
+        """The plain values of a text. Raises YAMLError for any other."""
+        return yaml.load(text, Loader=cls._loader)  # noqa: S506 - both loaders are safe ones
+
+    @classmethod
+    def serialize(cls, value: Any) -> str:
+        """A text of plain values."""
+        return str(yaml.dump(value, Dumper=cls._dumper))
 
 
 def load(path: Path, shown: str) -> tuple[Interaction, ...] | None:
@@ -31,7 +49,7 @@ def load(path: Path, shown: str) -> tuple[Interaction, ...] | None:
     except (OSError, UnicodeDecodeError) as error:
         raise _broken(shown, error) from None
     try:
-        requests, responses, *_ = deserialize(text, yamlserializer)
+        requests, responses, *_ = deserialize(text, _PlainYaml)
         return tuple(
             Interaction(sent=sent_of(request), got=got_of(response))
             for request, response in zip(requests, responses, strict=True)
@@ -55,7 +73,7 @@ def save(path: Path, interactions: Iterable[Interaction]) -> None:
         "requests": [_request(each.sent) for each in kept],
         "responses": [response_of(each.got) for each in kept],
     }
-    text = str(serialize(contents, yamlserializer))
+    text = str(serialize(contents, _PlainYaml))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tripwire-", suffix=".tmp")
     try:

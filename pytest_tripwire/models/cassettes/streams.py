@@ -1,4 +1,4 @@
-"""Takes secrets out of server-sent events, also those that were cut in pieces."""
+"""Takes secrets out of events, one a line, also those that were cut in pieces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from pytest_tripwire.models.cassettes.secrets import FILTERED, Secrets
 from pytest_tripwire.models.cassettes.trees import Trees, sure_texts
 
-_DATA = re.compile(r"(data:\s*)([{\[].*?)(\s*)", re.DOTALL)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_DATA = re.compile(r"(data:\s*|)([{\[].*?)(\s*)", re.DOTALL)
 _MARKS = ("type", "index", "output_index", "content_index", "item_id")
 
 #: Where a text stands in an event: names and places from the event's root.
@@ -18,19 +19,21 @@ _Path = tuple[str | int, ...]
 
 
 def is_stream(text: str) -> bool:
-    """Whether a body is a stream of events."""
-    return text.lstrip().startswith(("data:", "event:", "id:", ":"))
+    """Whether a body is a stream of server-sent events."""
+    return text.lstrip().startswith(("data:", "event:", "id:", "retry:", ":"))
 
 
-def filtered_stream(text: str, secrets: Secrets) -> str:
-    """The stream without secrets. Lines that held none stay as they were."""
-    lines = text.splitlines(keepends=True)
+def filtered_stream(text: str, secrets: Secrets, *, answer: bool) -> str:
+    """The stream without secrets: server-sent events, or JSON in lines. Lines that held none stay
+    as they were.
+    """
+    lines = _LINE.findall(text)
     before: dict[int, Any] = {}
     for number, line in enumerate(lines):
         event = _event(line)
         if event is not None:
             before[number] = event
-    trees = Trees(secrets, answers=True)
+    trees = Trees(secrets, answers=answer)
     after = {number: trees.filtered(event) for number, event in before.items()}
     _join(list(after.values()), secrets)
     return "".join(
@@ -45,7 +48,7 @@ def _event(line: str) -> Any:
     found = _DATA.fullmatch(line)
     try:
         return json.loads(found[2]) if found else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -47,8 +47,10 @@ class Tape:
         self._secrets = secrets
         self._ignore = frozenset(ignore)
         self._missing = missing
-        self._recorded = tuple(self._kept(each.sent, each.got) for each in recorded)
-        self._meanings = [self._meaning(each.sent) for each in self._recorded]
+        self._recorded = tuple(recorded)
+        # By name alone: what is a secret on this machine was none where it was recorded.
+        plain = (filtered_request(each.sent, Secrets()) for each in self._recorded)
+        self._meanings = [self._meaning(sent) for sent in plain]
         self._played: dict[int, int] = {}
         self._claims: dict[int, tuple[Any, int | None]] = {}
         self._added: list[Interaction] = []
@@ -140,11 +142,12 @@ class Tape:
 
     def _meanings_of(self, sent: Sent) -> tuple[Canonical, ...]:
         """What a request may mean. A key that stands in its texts was hidden when it was recorded;
-        a stand-in for a key, which needs no hiding, may be a word like any other.
+        a stand-in for a key, or what only this machine holds for a secret, may be a word like any
+        other.
         """
-        hidden = filtered_request(sent, self._secrets | sent_secrets(sent))
-        plain = filtered_request(sent, Secrets())
-        return tuple(self._meaning(each) for each in (hidden, plain))
+        sent_along = Secrets(sent_secrets(sent))
+        known = (self._secrets | sent_along.texts, sent_along, Secrets())
+        return tuple(self._meaning(filtered_request(sent, each)) for each in known)
 
     def _choose(self, sent: Sent) -> int | None:
         if not self._recorded:
@@ -194,7 +197,8 @@ class Tape:
 
 
 def _is_one_of(meaning: Canonical, meant: Iterable[Canonical]) -> bool:
-    return any(next(differences(each, meaning), None) is None for each in meant)
+    # Python holds 1 and True for equal, and tells in an instant what is not.
+    return any(each == meaning and next(differences(each, meaning), None) is None for each in meant)
 
 
 def shorter(values: Sequence[int]) -> str:
