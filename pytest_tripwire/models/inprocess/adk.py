@@ -7,9 +7,9 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
-from google.adk.models import BaseLlm, LlmResponse
+from google.adk.models import BaseLlm, LlmCapabilities, LlmResponse
 from google.genai import errors, types
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from pytest_tripwire.models.exchange import Exchange
 from pytest_tripwire.models.inprocess.direct import (
@@ -36,6 +36,11 @@ class ScriptedLlm(BaseLlm):
     """What an `LlmAgent` is given."""
 
     direct: Any = Field(exclude=True, repr=False)
+
+    @property
+    def capabilities(self) -> Any:
+        """That it answers in a schema though it has tools; else a tool would take the answer."""
+        return LlmCapabilities(output_schema_and_tools=True)
 
     async def generate_content_async(
         self, llm_request: Any, stream: bool = False
@@ -117,10 +122,10 @@ def _choice(config: Any) -> Any:
 
 def _format(config: Any) -> dict[str, Any] | None:
     schema = config.response_json_schema or config.response_schema
-    if hasattr(schema, "model_json_schema"):
-        schema = schema.model_json_schema()
-    elif schema is not None and not isinstance(schema, dict):
+    if isinstance(schema, types.Schema):
         schema = _schema(None, schema)
+    elif schema is not None and not isinstance(schema, dict):
+        schema = TypeAdapter(schema).json_schema()
     if schema is None:
         return {"type": "json_object"} if config.response_mime_type == "application/json" else None
     return {"type": "json_schema", "json_schema": {"schema": schema}}
