@@ -32,7 +32,9 @@ from pytest_tripwire.models.cassettes import (
 from pytest_tripwire.models.cassettes.interaction import Got, Interaction, Sent
 
 pytest.importorskip("vcr")
-from pytest_tripwire.models.cassettes.files import load, save
+from vcr.request import Request
+
+from pytest_tripwire.models.cassettes.files import load, save, sent_of
 
 KEY = "sk-planted-0123456789abcdefXYZ"
 NOWHERE = "http://127.0.0.1:9"
@@ -234,6 +236,23 @@ def _told_apart_by_case(held: Interaction) -> Interaction:
     last = {name.lower(): (name, values) for name, values in held.sent.headers.items()}
     sent = msgspec.structs.replace(held.sent, headers=dict(last.values()))
     return msgspec.structs.replace(held, sent=sent)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (None, b""),
+        ("ä", "ä".encode()),
+        (bytearray(b"a"), b"a"),
+        ({"model": "m"}, b'{"model": "m"}'),
+        ([("file", open)], b'[["file", "builtin_function_or_method"]]'),
+    ],
+    ids=["none", "text", "bytes", "what aiohttp makes JSON of", "what it makes a form of"],
+)
+def test_a_body_is_bytes_whatever_a_client_hands_over(body: Any, expected: bytes) -> None:
+    request = Request("POST", "https://api.example/v1/x", body, {})
+
+    assert sent_of(request).body == expected
 
 
 # -- every way to ask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable
@@ -139,4 +140,9 @@ def _text(value: Any) -> str:
 def _bytes(value: Any) -> bytes:
     if value is None:
         return b""
-    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    if not isinstance(value, str):
+        # aiohttp is met before it has made text of what it is given.
+        value = json.dumps(value, default=lambda each: type(each).__name__)
+    return str(value).encode("utf-8", "surrogatepass")

@@ -30,7 +30,7 @@ _SHAPES = re.compile(
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"
     r"|\bxox[abprs]-[\w-]{10,}|\bhf_[A-Za-z0-9]{20,}|\bgsk_[A-Za-z0-9]{20,}"
-    r"|\beyJ[\w-]{8,4000}\.[\w-]{8,4000}\.[\w-]{8,4000}"
+    r"|\beyJ[\w-]{8,400}\.eyJ[\w-]{8,4000}\.[\w-]{8,1000}"
 )
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Digest)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
