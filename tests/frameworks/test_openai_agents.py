@@ -19,6 +19,7 @@ from agents import (
     RunConfig,
     Runner,
     function_tool,
+    handoff,
     retry_policies,
 )
 from openai import AsyncOpenAI
@@ -212,6 +213,18 @@ def test_the_tool_that_is_wanted_is_called(exchange: Exchanges) -> None:
     (call,) = answered(exchange(speak), tool_choice="note").output
 
     assert (call.name, call.arguments) == ("note", '{"text":"Something."}')
+
+
+def test_a_hand_off_is_a_tool_as_any_other(exchange: Exchanges) -> None:
+    def search(_: Seen) -> Calls:
+        return Calls(proposals=(Propose(role="search"),))
+
+    other = handoff(Agent(name="other"), tool_name_override="search_orders")
+    asked = {**request(), "tools": [], "handoffs": [other]}
+
+    response = asyncio.run(native("openai_agents", exchange(search)).get_response(**asked))
+
+    assert names(response) == ["search_orders"]
 
 
 def test_a_usage_that_nobody_reports_is_not_made_up(exchange: Exchanges) -> None:
