@@ -74,6 +74,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Reporter(config), "tripwire-reporter")
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Name the model where it is not the scripted one: what a run says is about that one."""
+    model = options.model(config)
+    name = config.getini("tripwire_model_name")
+    return None if model == options.MODELS[0] else f"tripwire: model {name} ({model})"
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test for each case. `trylast`, so that every test id ends in the case id."""

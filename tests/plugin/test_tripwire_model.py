@@ -107,8 +107,10 @@ def test_live_asks_at_every_run_and_records_nothing(agent: Any, provider: ModelS
     agent.ini(NAMED)
     agent.tests("def test_agent(tripwire):\n    tripwire.run()\n")
 
+    first = agent.run("--tripwire-model=live")
     agent.run("--tripwire-model=live")
-    agent.run("--tripwire-model=live")
+
+    assert "tripwire: model gpt-real (live)" in first.outlines
 
     assert provider.requests == 2
     assert files(agent) == []
@@ -120,7 +122,10 @@ def test_by_default_the_scripted_model_is_asked(
     agent.ini(NAMED)
     agent.tests()
 
-    assert [row[2] for row in rows(agent.run())] == ["contained"]
+    result = agent.run()
+
+    assert [row[2] for row in rows(result)] == ["contained"]
+    result.stdout.no_fnmatch_line("tripwire: model*")
     assert provider.requests == 0
 
 
