@@ -7,13 +7,11 @@ from typing import Any
 
 import msgspec
 
-from pytest_tripwire.models.conversation import Conversation
+from pytest_tripwire.models.conversation import HARMLESS, Conversation
 from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.script import Calls, Move, Say
 from pytest_tripwire.models.tokens import count_tokens
 from pytest_tripwire.world.schema import SchemaError, smallest
-
-HARMLESS = "There is nothing more to do."
 
 
 class BoundCall(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,9 @@ from pytest_tripwire.models.choice import AUTO, Choice
 from pytest_tripwire.models.results import read_result
 from pytest_tripwire.models.script import Seen, ToolResult
 
+#: What the scripted model says where nothing of its script is called for.
+HARMLESS = "There is nothing more to do."
+
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One message of a request.
@@ -85,17 +88,19 @@ def read_conversation(messages: Sequence[Message], offered: Iterable[str]) -> Co
     names = frozenset(offered)
     latest, position = _latest_move(messages)
     # Moves of words alone carry no id, so they are counted from the last move that does.
-    spoken = sum(message.role == "assistant" for message in messages[position:])
+    spoken = _spoken(messages[position:], ids_survive=latest >= 0)
     asked, answered = _ids(messages, "assistant"), _ids(messages, "tool")
     return Conversation(
         key=_key(messages, names),
-        turn=latest + 1 + spoken,
+        turn=latest + 1 + len(spoken),
         offered=names,
         thread=_digest([_system_prompt(messages), _first_user(messages)]),
         made=0 if spoken else _calls_of(messages, latest),
         unanswered=tuple(each for each in asked if each not in answered),
         unasked=tuple(each for each in answered if each not in asked),
-        results=_answers(messages, latest) if not spoken else _after_speech(messages),
+        results=_results(messages[position + spoken[-1] :])
+        if spoken
+        else _answers(messages, latest),
         all_results=_results(messages),
     )
 
@@ -116,6 +121,19 @@ def _latest_move(messages: Sequence[Message]) -> tuple[int, int]:
     return latest, position
 
 
+def _spoken(messages: Sequence[Message], *, ids_survive: bool) -> list[int]:
+    """Places of the moves that carry no id of ours. Agents also write in the model's name: what it
+    said to their routers, and, where our ids come back as they were, calls of other ids.
+    """
+    return [
+        place
+        for place, message in enumerate(messages)
+        if message.role == "assistant"
+        and message.text.strip() != HARMLESS
+        and not (ids_survive and message.call_ids)
+    ]
+
+
 def _ids(messages: Sequence[Message], role: str) -> dict[str, None]:
     """Call ids in messages of a role, each once, in order."""
     return dict.fromkeys(each for m in messages if m.role == role for each in m.call_ids)
@@ -130,11 +148,6 @@ def _calls_of(messages: Sequence[Message], turn: int) -> int:
 def _answers(messages: Sequence[Message], turn: int) -> tuple[ToolResult, ...]:
     # By id rather than by place: some agents split parallel calls into pairs.
     return _results(m for m in messages if any(own.turn == turn for own in _own_ids(m)))
-
-
-def _after_speech(messages: Sequence[Message]) -> tuple[ToolResult, ...]:
-    last = max(index for index, message in enumerate(messages) if message.role == "assistant")
-    return _results(messages[last + 1 :])
 
 
 def _results(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
