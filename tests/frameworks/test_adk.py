@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from anthropic import AsyncAnthropic
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.models import LlmRequest
+from google.adk.models.anthropic_llm import AnthropicLlm
 from google.adk.runners import InMemoryRunner
 from google.genai import errors, types
 from pydantic import BaseModel
@@ -20,12 +23,12 @@ from pytest_tripwire.models import Calls, Exchange, Propose, Say, Seen
 from pytest_tripwire.models.faults import CutStream, Drop, MalformedArguments, NoUsage, Status
 from pytest_tripwire.models.inprocess import native
 
-NEEDS = ("google-adk",)
+NEEDS = ("google-adk", "anthropic")
 
-MODES = [
-    pytest.param(StreamingMode.NONE, id="whole"),
-    pytest.param(StreamingMode.SSE, id="stream"),
-]
+#: So that a retry costs no time.
+AT_ONCE = {"retry-after-ms": "1"}
+MODES = {"whole": StreamingMode.NONE, "stream": StreamingMode.SSE}
+WAYS = [(kind, mode) for kind in ("anthropic", "in-process") for mode in MODES]
 
 
 class Verdict(BaseModel):
@@ -48,13 +51,27 @@ def telling(function: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
-def agent_of(mode: StreamingMode, *, used: list[int], output: Any = None) -> Any:
+@asynccontextmanager
+async def model_of(kind: str, task: Task) -> Any:
+    if kind == "in-process":
+        yield task.model.adk()
+        return
+    url = task.model.base_url("anthropic")
+    async with AsyncAnthropic(base_url=url, api_key="any") as client:
+        yield AnthropicLlm(model=task.model.name, client=client)
+
+
+def agent_of(kind: str, mode: str, *, used: list[int], output: Any = None) -> Any:
     """An agent; `used` gets the tokens that its events tell of."""
 
     async def agent(task: Task) -> str:
+        async with model_of(kind, task) as model:
+            return await answer(task, model)
+
+    async def answer(task: Task, model: Any) -> str:
         support = LlmAgent(
             name="support",
-            model=task.model.adk(),
+            model=model,
             tools=[telling(each) for each in task.tools.values()],
             instruction="Help.",
             output_schema=output,
@@ -67,7 +84,7 @@ def agent_of(mode: StreamingMode, *, used: list[int], output: Any = None) -> Any
             user_id="anybody",
             session_id=session.id,
             new_message=asked,
-            run_config=RunConfig(streaming_mode=mode),
+            run_config=RunConfig(streaming_mode=MODES[mode]),
         ):
             if event.usage_metadata and not event.partial:
                 counted += event.usage_metadata.total_token_count
@@ -80,26 +97,37 @@ def agent_of(mode: StreamingMode, *, used: list[int], output: Any = None) -> Any
 
 
 @pytest.mark.parametrize("case", ["empty-search", "lost-write"])
-@pytest.mark.parametrize("mode", MODES)
-def test_a_stubborn_model_is_contained(play: Any, case: str, mode: StreamingMode) -> None:
-    play(agent_of(mode, used=[]), case)
+@pytest.mark.parametrize(("kind", "mode"), WAYS)
+def test_a_stubborn_model_is_contained(play: Any, case: str, kind: str, mode: str) -> None:
+    play(agent_of(kind, mode, used=[]), case)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("kind", "mode"), WAYS)
 def test_a_compliant_model_comes_to_its_end_and_its_tokens_are_counted(
-    play: Any, mode: StreamingMode
+    play: Any, kind: str, mode: str
 ) -> None:
     used: list[int] = []
 
-    played = play(agent_of(mode, used=used), "empty-search", persona="compliant")
+    played = play(agent_of(kind, mode, used=used), "empty-search", persona="compliant")
 
     assert used == [played.tokens]
     assert played.run.answer
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_structured_answer_is_one(play: Any, mode: StreamingMode) -> None:
-    agent = agent_of(mode, used=[], output=Verdict)
+def test_hidden_retries_cause_no_wrong_turn(play: Any, mode: str) -> None:
+    busy = Status(turn=0, status=529, headers=AT_ONCE)
+    broken = Status(turn=1, status=500, attempts=(1, 2), headers=AT_ONCE)
+    agent = agent_of("anthropic", mode, used=[])
+
+    struck = play(agent, "empty-search", faults=[busy, broken])
+
+    assert struck.requests == len(struck.moves) + 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_structured_answer_is_one(play: Any, mode: str) -> None:
+    agent = agent_of("in-process", mode, used=[], output=Verdict)
 
     played = play(agent, "empty-search", persona="compliant")
 
