@@ -37,21 +37,25 @@ def retries(agents: Any) -> Any:
     return Retrying.loop
 
 
+def post(task: Task, messages: list[Any], **more: Any) -> bytes:
+    """One request with keywords of its own; returns the body of the response."""
+    url = urlsplit(task.model.base_url("openai"))
+    tools = task.tools.schemas("openai")
+    body = {"model": "any", "messages": messages, "tools": tools, **more}
+    connection = http.client.HTTPConnection(url.netloc)
+    try:
+        connection.request("POST", f"{url.path}/chat/completions", json.dumps(body))
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
 def forces(task: Task) -> str:
     """A plain loop whose every request says that a tool has to be called."""
     messages: list[Any] = [{"role": "user", "content": task.prompt}]
-    url = urlsplit(task.model.base_url("openai"))
     while True:
-        body = {
-            "model": "any",
-            "messages": messages,
-            "tools": task.tools.schemas("openai"),
-            "tool_choice": "required",
-        }
-        connection = http.client.HTTPConnection(url.netloc)
-        connection.request("POST", f"{url.path}/chat/completions", json.dumps(body))
-        message = json.load(connection.getresponse())["choices"][0]["message"]
-        connection.close()
+        reply = json.loads(post(task, messages, tool_choice="required"))
+        message = reply["choices"][0]["message"]
         messages.append(message)
         if not message.get("tool_calls"):
             return str(message["content"])
@@ -120,6 +124,23 @@ def test_a_loop_that_is_made_to_go_on_is_told_why() -> None:
     (found,) = run.diagnosis
     assert "ended in bounds" in [each.check for each in run.cell.broken]
     assert (found.kind, found.request, found.times) == ("forced_tool_choice", 2, 10)
+
+
+@pytest.mark.parametrize(
+    ("more", "kinds"),
+    [
+        ({}, []),
+        ({"stream": True}, ["missing_usage"]),
+        ({"stream": True, "stream_options": {"include_usage": True}}, []),
+    ],
+)
+def test_a_stream_is_expected_to_ask_for_its_size(more: dict[str, Any], kinds: list[str]) -> None:
+    def agent(task: Task) -> None:
+        post(task, [{"role": "user", "content": task.prompt}], **more)
+
+    run = Harness(LOST, agent).run()
+
+    assert [each.kind for each in run.diagnosis] == kinds
 
 
 def test_an_error_that_the_client_tries_again_after_is_told(agents: Any) -> None:

@@ -121,16 +121,31 @@ def only(kind: Kind, found: tuple[Diagnosis, ...]) -> Diagnosis:
 # -- a tool_choice that stays forced
 
 
-@pytest.mark.parametrize("choice", [REQUIRED, Choice(kind="tool", tool=SEARCH)])
-def test_a_choice_that_stays_forced_is_found_where_a_result_is_shown_first(choice: Choice) -> None:
+@pytest.mark.parametrize(
+    ("choice", "offered"),
+    [(REQUIRED, TOOLS), (Choice(kind="tool", tool=SEARCH), (*TOOLS, "final_answer"))],
+)
+def test_a_choice_that_stays_forced_is_found_where_a_result_is_shown_first(
+    choice: Choice, offered: tuple[str, ...]
+) -> None:
     one = agent("search", "search", "search")
     for _ in range(3):
-        one.step(choice=choice)
+        one.step(choice=choice, offered=offered)
 
     found = only(Kind.FORCED_TOOL_CHOICE, one.found)
     assert (found.request, found.times) == (2, 2)
     assert f"`{choice.tool or 'required'}` all the same: the model cannot finish" in found.message
     assert "turn 1 " in found.message
+
+
+def test_another_run_that_forces_nothing_excuses_none() -> None:
+    one = agent("search", "search", "search")
+    other = Agent(one.server)
+    for _ in range(2):
+        one.step(choice=REQUIRED)
+    other.step()
+
+    assert only(Kind.FORCED_TOOL_CHOICE, one.found).request == 2
 
 
 def test_a_model_that_has_to_repeat_itself_is_found_though_it_may_finish_later() -> None:
@@ -159,6 +174,34 @@ def test_forcing_the_first_request_is_in_order() -> None:
         one.step(choice=choice)
 
     assert one.found == ()
+
+
+def test_forcing_the_first_request_after_each_message_of_the_user_is_in_order() -> None:
+    one = agent("search")
+    one.step(choice=REQUIRED)
+    one.step()
+    one.messages.append(Message(role="user", text="And A-2?"))
+    one.step(choice=REQUIRED)
+
+    assert one.found == ()
+
+
+def test_a_forced_request_that_is_sent_again_does_not_stay_forced() -> None:
+    one = agent("search", "search")
+    one.step()
+    one.unheard(choice=REQUIRED)
+    one.step(choice=REQUIRED)
+
+    assert only(Kind.HIDDEN_RETRY, one.found).request == 3
+
+
+def test_a_plan_that_forces_another_tool_than_the_scripts_is_a_step_withheld() -> None:
+    one = agent("search", "search")
+    one.step()
+    one.step(choice=Choice(kind="tool", tool=WRITE))
+
+    found = only(Kind.WITHHELD_TOOL, one.found)
+    assert found.message.endswith(f"the request's tool_choice names {WRITE}")
 
 
 def test_a_plan_of_forced_steps_that_ends_is_in_order() -> None:
@@ -236,6 +279,14 @@ def test_none_from_the_first_request_on_is_a_step_withheld() -> None:
     found = only(Kind.WITHHELD_TOOL, one.found)
     assert "sets tool_choice to none" in found.message
     assert found.remedy == "Let the agent leave tool_choice out where tools may be called"
+
+
+def test_none_where_the_tool_is_missing_too_is_a_step_withheld() -> None:
+    one = agent("search", "write")
+    one.step(offered=(SEARCH,))
+    one.step(offered=(SEARCH,), choice=NONE)
+
+    assert "the request offers" in only(Kind.WITHHELD_TOOL, one.found).message
 
 
 # -- calls and results
@@ -447,6 +498,17 @@ def test_a_turn_that_is_asked_for_again_after_a_failure_is_found(
     assert (found.request, found.times) == (3, 1)
     assert f"turn 1 is asked for again, after request 2 {got}" in found.message
     assert "the client does not say that" in found.message
+
+
+def test_a_first_turn_that_is_asked_for_again_after_a_failure_is_found() -> None:
+    one = agent("search", faults=(Status(attempts=(2,)),))
+    one.unheard()
+    one.unheard()
+    one.step()
+
+    found = only(Kind.HIDDEN_RETRY, one.found)
+    assert found.request == 3
+    assert "after request 2 got an error (500)" in found.message
 
 
 def test_a_client_that_says_so_is_told_apart() -> None:

@@ -93,6 +93,16 @@ def test_a_call_that_comes_late_belongs_to_the_request_that_proposed_it(trace: T
     assert trace.found == ()
 
 
+def test_a_write_belongs_to_the_latest_request_that_it_can_come_from(trace: Trace) -> None:
+    trace.asked(WRITE)
+    trace.asked(WRITE)
+    for order in ("A-1", "A-2", "A-1"):
+        trace.sent(resource=order)
+
+    (found,) = trace.found
+    assert "was proposed once at 2 and reached the business 2 times (3, 5)" in found.message
+
+
 def test_parallel_agents_have_their_own(trace: Trace) -> None:
     trace.asked(WRITE, who="a")
     trace.asked(WRITE, who="b")
