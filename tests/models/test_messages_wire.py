@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_tripwire.models import Calls, Conversation, Move, Propose, RequestError, Say, Seen
 from pytest_tripwire.models.answer import Answer, BoundCall
 from pytest_tripwire.models.choice import Choice
-from pytest_tripwire.models.faults import Status
+from pytest_tripwire.models.faults import NoUsage, Status
 from pytest_tripwire.models.tokens import Usage
 from pytest_tripwire.models.wire.messages import AnthropicMessages
 from pytest_tripwire.models.wire.messages.threads import Thread, Threads
@@ -139,6 +139,8 @@ def test_words_beside_results_are_no_first_message_of_the_users() -> None:
     whole = AnthropicMessages().parse(asking(messages=trimmed)).conversation
 
     assert (whole.turn, whole.unanswered, whole.unasked) == (4, (), ())
+    again = AnthropicMessages().parse(asking(messages=[*trimmed, told(text("Refund A-1"))]))
+    assert again.conversation.thread == read().thread
 
 
 def test_neighbouring_messages_of_the_assistants_are_one_turn() -> None:
@@ -154,7 +156,7 @@ def test_what_is_not_for_the_scripted_model_is_passed_over() -> None:
     searched = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": {}}
     own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
-    picture = {"type": "image", "source": {"type": "url", "url": "x"}}
+    picture = {"type": "image", "source": {"type": "url", "url": "x"}, "text": "unsaid"}
     blocks = [thought, {"type": "redacted_thinking", "data": "x"}, own, searched, text("Well.")]
     fetch = {"type": "web_fetch_20260318", "name": "web_fetch"}
 
@@ -275,6 +277,12 @@ def test_a_response_has_all_that_the_provider_gives(run: Run) -> None:
     assert body["id"].startswith("msg_")
 
 
+def test_a_usage_that_is_not_told_is_unknown(run: Run) -> None:
+    _, body = post(run(faults=[NoUsage()]), asking())
+
+    assert body["usage"] == {"input_tokens": None, "output_tokens": None}
+
+
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
@@ -392,6 +400,17 @@ def test_what_a_thread_was_created_with_stays(run: Run) -> None:
     assert "`tools`" in message
 
 
+@pytest.mark.parametrize("messages", ["Go on.", None])
+def test_a_thread_is_continued_by_messages_only(run: Run, messages: Any) -> None:
+    running = run()
+    _, first = post(running, create(asking()))
+
+    body = {**continued(first), "messages": messages}
+
+    assert error_of(post(running, body))[0] == 400
+    assert running.server.error is None
+
+
 def test_threads_with_unequal_histories_do_not_mix(run: Run) -> None:
     running = run(script=two_words)
     _, first = post(running, create(asking()))
@@ -421,7 +440,7 @@ def test_the_size_of_what_is_held_is_bounded() -> None:
     told_large = {"messages": ["x" * 40]}
     size = len(json.dumps(told_large, separators=(",", ":")))
     threads = Threads(most_bytes=2 * size)
-    for name in "abca":
+    for name in "abcac":
         threads.hold(name, told_large)
     threads.hold("d", {"messages": ["x" * 200]})
 
