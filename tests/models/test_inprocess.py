@@ -180,8 +180,26 @@ def test_a_missing_framework_is_named_with_what_to_install(
         except HarnessError as error:
             assert str(error) == (
                 "task.model.{framework}() needs {package}, which is not installed: "
-                "pip install 'pytest-agent-tripwire[{extra}]'"
+                "pip install --upgrade 'pytest-agent-tripwire[{extra}]'"
             )
+        else:
+            raise AssertionError
+        """
+    assert pytester.runpython(pytester.makepyfile(script=script)).ret == 0
+
+
+def test_a_framework_that_is_too_old_is_named_with_what_to_install(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(agents="")
+    script = """
+        from pytest_tripwire.models.inprocess import MissingFrameworkError, native
+
+        try:
+            native("openai_agents", None)
+        except MissingFrameworkError as error:
+            assert "needs a newer agents than is installed (cannot import name" in str(error)
+            assert str(error).endswith("install --upgrade 'pytest-agent-tripwire[openai-agents]'")
         else:
             raise AssertionError
         """

@@ -13,7 +13,7 @@ from pytest_tripwire.models.exchange import Exchange
 
 
 class MissingFrameworkError(ImportError):
-    """A framework is not installed. The message says what to install."""
+    """A framework is not installed, or too old. The message says what to install."""
 
 
 class _Needs(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,9 +39,10 @@ def native(framework: str, exchange: Exchange) -> Any:
         exchange: decides the answers.
 
     Raises:
-        MissingFrameworkError: it is not installed.
+        MissingFrameworkError: it is not installed, or too old.
     """
     needs = _FRAMEWORKS[framework]
+    wanted = f"pip install --upgrade 'pytest-agent-tripwire[{needs.extra}]'"
     try:
         import_module(needs.package)
     except ModuleNotFoundError as error:
@@ -49,7 +50,13 @@ def native(framework: str, exchange: Exchange) -> Any:
         if not f"{needs.package}.".startswith(f"{error.name}."):
             raise
         raise MissingFrameworkError(
-            f"task.model.{framework}() needs {needs.package}, which is not installed: "
-            f"pip install 'pytest-agent-tripwire[{needs.extra}]'"
+            f"task.model.{framework}() needs {needs.package}, which is not installed: {wanted}"
         ) from error
-    return import_module(f"{__name__}.{framework}").model(exchange)
+    try:
+        module = import_module(f"{__name__}.{framework}")
+    except ImportError as error:
+        raise MissingFrameworkError(
+            f"task.model.{framework}() needs a newer {needs.package} than is installed "
+            f"({error}): {wanted}"
+        ) from error
+    return module.model(exchange)
