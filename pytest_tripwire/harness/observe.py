@@ -6,6 +6,7 @@ import os
 
 from pytest_tripwire.guard import Interrupted
 from pytest_tripwire.harness.proxies import proxy_hint
+from pytest_tripwire.harness.recordings import recording_hint
 from pytest_tripwire.harness.setting import Setting
 from pytest_tripwire.models.diagnosis import Diagnosis, diagnose, redelivered, refused_request
 from pytest_tripwire.oracle import Ended, Observation, StopClaim
@@ -39,7 +40,7 @@ def observation(
         overran=overran,
         guarded=setting.run is not None,
         finished=_finished(setting),
-        hint=proxy_hint(os.environ),
+        hint="\n".join(filter(None, (proxy_hint(os.environ), recording_hint(error)))),
         diagnosis=_diagnosis(setting),
     )
 

@@ -16,7 +16,7 @@ from pytest_tripwire.models.cassettes import CassetteDivergence, CassetteError
 
 pytest.importorskip("vcr")
 
-KEY = "sk-planted-0123456789abcdefXYZ"
+KEY = "own-planted-0123456789abcdefXYZ"
 REFUND = {"order_id": "A-1001", "amount": 40, "reason": "sent back", "request_id": "r-1"}
 
 
@@ -208,3 +208,28 @@ def test_the_key_of_the_other_provider_will_do_and_a_placeholder_to_play() -> No
 def test_the_scripted_models_of_frameworks_are_no_real_ones() -> None:
     with pytest.raises(HarnessError, match=r"task\.model\.langchain\(\) is the scripted model"):
         RealModel("m", {}, plays=True).langchain()
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["as it is", "wrapped"])
+def test_somebody_elses_cassette_around_a_run_is_named(
+    agents: Any, tmp_path: Path, *, wrapped: bool
+) -> None:
+    import vcr
+
+    def agent(task: Any) -> Any:
+        try:
+            return agents.loop(task)
+        except Exception as error:
+            if wrapped:
+                raise ConnectionError from error
+            raise
+
+    theirs = vcr.VCR(record_mode="none")
+    with theirs.use_cassette(tmp_path / "theirs.yaml"):
+        run = Harness("lost-write", agent).run()
+    with theirs.use_cassette(tmp_path / "theirs.yaml", ignore_localhost=True):
+        spared = Harness("lost-write", agents.loop).run()
+
+    assert run.cell.state == "inconclusive"
+    assert '{"ignore_localhost": True}' in run.cell.lesson
+    assert spared.cell.state == "contained"

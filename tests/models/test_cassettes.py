@@ -36,7 +36,7 @@ from vcr.request import Request
 
 from pytest_tripwire.models.cassettes.files import load, save, sent_of
 
-KEY = "sk-planted-0123456789abcdefXYZ"
+KEY = "own-planted-0123456789abcdefXYZ"
 NOWHERE = "http://127.0.0.1:9"
 
 

@@ -21,7 +21,7 @@ from pytest_tripwire.models.cassettes.interaction import Got, Sent
 from pytest_tripwire.models.cassettes.names import is_secret, is_surely_secret, secrets_of
 from pytest_tripwire.models.cassettes.secrets import FILTERED, Secrets, sent_secrets
 
-KEY = "sk-planted-0123456789abcdefXYZ"
+KEY = "own-planted-0123456789abcdefXYZ"
 ODD = 'p/l"a\\n+t=é d-secret'
 
 #: What nobody could take for a name, a number or a word of JSON.
@@ -332,6 +332,29 @@ def test_what_a_model_wrote_is_kept_for_the_agent_to_act_on() -> None:
             assert json.loads(call["arguments"]) == kept
         else:
             assert hidden["content"][0]["input"] == kept
+
+
+def test_what_a_model_answers_as_json_is_kept() -> None:
+    answer = json.dumps({"key": "customer/4711", "session": "the morning session"})
+    body = json.dumps({"choices": [{"message": {"content": answer}}]}).encode()
+
+    assert filtered_body(body, Secrets(), content_type="", answer=True) == body
+
+
+def test_a_key_of_digits_is_gone_where_it_is_a_number() -> None:
+    body = b'{"a": 123456789012, "b": [9123456789012.5, true]}'
+
+    hidden = filtered_body(body, Secrets(["123456789012"]), content_type="", answer=True)
+
+    assert json.loads(hidden) == {"a": FILTERED, "b": [FILTERED, True]}
+
+
+def test_lines_of_a_stream_that_are_no_json_are_filtered_too() -> None:
+    body = f": {KEY}\nid: {KEY}\ndata: {KEY}\ndata: {{{KEY}\n\n".encode()
+
+    hidden = filtered_body(body, Secrets([KEY]), content_type="", answer=True).decode()
+
+    assert hidden == f": {FILTERED}\nid: {FILTERED}\ndata: {FILTERED}\ndata: {{{FILTERED}\n\n"
 
 
 def test_counts_schemas_and_probabilities_are_no_secrets() -> None:

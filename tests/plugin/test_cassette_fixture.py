@@ -24,7 +24,7 @@ import http.client
 import json
 import os
 
-KEY = "sk-planted-0123456789abcdefXYZ"
+KEY = "own-planted-0123456789abcdefXYZ"
 
 
 def ask(prompt="hello"):

@@ -26,7 +26,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
         observe=lambda _: None,  # type: ignore[arg-type]
     ) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url("openai"))
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdefXYZ")
+        monkeypatch.setenv("OPENAI_API_KEY", "own-planted-0123456789abcdefXYZ")
         monkeypatch.delenv("CI", raising=False)
         yield server
 
