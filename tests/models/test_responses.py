@@ -43,7 +43,7 @@ def by_history(
     client: Any, body: dict[str, Any], ask_for: Callable[..., Any] = plain
 ) -> tuple[list[list[Any]], str]:
     """The smallest agent that sends its whole history: the calls of each turn, and the answer."""
-    turns = []
+    turns: list[list[Any]] = []
     while True:
         response = ask_for(client, body)
         if not (calls := calls_of(response)):
@@ -57,7 +57,7 @@ def by_previous(
     client: Any, body: dict[str, Any], ask_for: Callable[..., Any] = plain
 ) -> tuple[list[list[Any]], str]:
     """The smallest agent that goes on from a response, and says its instructions only once."""
-    turns = []
+    turns: list[list[Any]] = []
     while True:
         response = ask_for(client, body)
         if not (calls := calls_of(response)):
@@ -365,6 +365,14 @@ def test_what_was_said_before_a_response_is_paid_for(run: Run, ask: Body, connec
     assert sizes == sorted(set(sizes))
 
 
+def test_instructions_and_tools_are_paid_for(run: Run, ask: Body, connect: Any) -> None:
+    count = connect(run().url).responses.input_tokens.count
+
+    whole = count(**ask()).input_tokens
+    assert count(**ask(instructions=None)).input_tokens < whole
+    assert count(**ask(tools=ask()["tools"][:1])).input_tokens < whole
+
+
 def test_tokens_are_counted_without_asking_the_script(run: Run, ask: Body, connect: Any) -> None:
     running = run()
     client = connect(running.url)
@@ -431,14 +439,28 @@ def test_responses_of_distinct_histories_have_distinct_ids(
         ask(instructions="You are billing."),
         ask({"role": "assistant", "content": "Hm."}),
         ask(store=False),
-        ask(tools=[]),
+        ask(tools=ask()["tools"][:1]),
     ]
 
-    ids = [client.responses.create(**body).id for body in bodies * 2]
-    ids += [client.responses.create(input="Go on", previous_response_id=ids[0]).id]
+    ids = [client.responses.create(**body).id for body in bodies]
+    again = [client.responses.create(**body).id for body in bodies]
+    bodies = [{"previous_response_id": ids[n], "input": "Go on"} for n in (0, 3)]
+    onward = [client.responses.create(**body).id for body in bodies]
 
-    assert len(set(ids)) == len(bodies) + 1
-    assert ids[: len(bodies)] == ids[len(bodies) : -1]
+    assert again == ids
+    assert len(set(ids + onward)) == len(ids) + 2
+
+
+def test_another_answer_to_the_same_request_is_another_response(
+    run: Run, ask: Body, connect: Any
+) -> None:
+    texts = iter([None, "The run was stopped."])
+    client = connect(run(observe=lambda _: next(texts)).url)
+
+    first, second = (client.responses.create(**ask()) for _ in range(2))
+
+    assert second.output_text == "The run was stopped."
+    assert first.id != second.id
 
 
 def test_a_conversation_branches_from_an_earlier_response(

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_tripwire.models import Asked, Calls, Conversation, ModelServer, Move, Propose, Say, Seen
-from pytest_tripwire.models.request_error import RequestError
+from pytest_tripwire.models import (
+    Asked,
+    Calls,
+    Conversation,
+    Message,
+    ModelServer,
+    Move,
+    Propose,
+    RequestError,
+    Say,
+    Seen,
+)
 from pytest_tripwire.models.wire.chat import ChatCompletions
 from pytest_tripwire.models.wire.responses import Responses
+from pytest_tripwire.models.wire.responses.items import read_messages
 
 TOOLS = [{"type": "function", "name": name} for name in ("search", "write")]
 KEY = "0123456789abcdef"
@@ -51,6 +63,13 @@ def test_a_text_is_what_a_list_with_it_is() -> None:
         == parse([parts]).conversation.key
         != parse("Refund B-2").conversation.key
     )
+
+
+def test_the_order_of_names_in_an_item_does_not_make_another_request() -> None:
+    item = {"role": "user", "content": "Refund A-1"}
+    digests = [parse([each]).echo["digest"] for each in (item, dict(reversed(item.items())))]
+
+    assert digests[0] == digests[1] != parse("Refund A-1").echo["digest"]
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
@@ -121,8 +140,16 @@ def test_a_refusal_of_a_tool_is_seen() -> None:
     assert read(call("a"), result("a", refused)).results[0].refused
 
 
+def test_the_text_of_parts_is_joined() -> None:
+    content = [{"type": "output_text", "text": "I can"}, {"type": "refusal", "refusal": "not."}]
+
+    assert read_messages([words(), words("", content=content)]) == (
+        Message(role="assistant", text="On it.I cannot."),
+    )
+
+
 def test_items_of_other_kinds_are_taken() -> None:
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"type": "web_search_call", "id": "ws_1", "status": "completed"},
         {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select"},
         {"type": "mcp_approval_response", "approval_request_id": "m", "approve": True},
@@ -229,7 +256,12 @@ def next_input(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def played(
-    story: list[int], *, chained: bool, one_call: bool, says: str, rename: bool = False
+    story: list[int],
+    *,
+    chained: bool = False,
+    one_call: bool = False,
+    says: str = "",
+    change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list,
 ) -> list[Conversation]:
     """The conversations that the requests of an agent say, one for each request."""
     server, dialect = scripted(story, says=says), Responses()
@@ -242,9 +274,7 @@ def played(
         seen.append(asked.conversation)
         given = server.exchange.answer(asked.conversation)
         response = dialect.render(asked, given.answer, given.usage)
-        output = response["output"]
-        if rename:
-            output = [without_our_ids(each) for each in output]
+        output = change(response["output"])
         if chained:
             previous = {"previous_response_id": response["id"]}
             body = {**fixed, **previous, "input": next_input(output)}
@@ -253,9 +283,13 @@ def played(
     return seen
 
 
-def without_our_ids(item: dict[str, Any]) -> dict[str, Any]:
-    renamed = {**item, "id": f"x_{item['id']}"}
-    return {**renamed, "call_id": f"x{item['call_id']}"} if "call_id" in item else renamed
+def without_our_ids(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ids = ("id", "call_id")
+    return [{n: f"x{v}" if n in ids else v for n, v in item.items()} for item in output]
+
+
+def calls_first(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(output, key=lambda item: str(item["type"]))
 
 
 def signature(conversation: Conversation) -> Any:
@@ -271,7 +305,7 @@ def test_a_history_by_its_last_response_is_the_history(
     one_call: bool,  # noqa: FBT001 - Hypothesis draws it
     says: str,
 ) -> None:
-    whole = played(story, chained=False, one_call=one_call, says=says)
+    whole = played(story, one_call=one_call, says=says)
     chained = played(story, chained=True, one_call=one_call, says=says)
 
     assert [signature(each) for each in chained] == [signature(each) for each in whole]
@@ -284,9 +318,20 @@ def test_a_history_by_its_last_response_is_the_history(
 
 @given(story=STORIES, says=st.sampled_from(["", "On it."]))
 def test_turns_are_counted_when_ids_are_not_ours(story: list[int], says: str) -> None:
-    seen = played(story, chained=False, one_call=False, says=says, rename=True)
+    seen = played(story, says=says, change=without_our_ids)
 
     assert [each.turn for each in seen] == list(range(len(story)))
+
+
+@given(story=STORIES, one_call=st.booleans())
+def test_the_order_of_a_turns_items_does_not_matter(
+    story: list[int],
+    one_call: bool,  # noqa: FBT001 - Hypothesis draws it
+) -> None:
+    seen = played(story, one_call=one_call, says="On it.", change=calls_first)
+    plain = played(story, one_call=one_call, says="On it.")
+
+    assert [signature(each) for each in seen] == [signature(each) for each in plain]
 
 
 @given(story=STORIES)
@@ -307,5 +352,4 @@ def test_chat_completions_reads_the_same_conversation(story: list[int]) -> None:
         told = [{"role": "tool", "tool_call_id": each, "content": "found"} for each in calls]
         messages += [message, *(told or [{"role": "user", "content": "And now?"}])]
 
-    ours = played(story, chained=False, one_call=False, says="")
-    assert [signature(each) for each in ours] == [signature(each) for each in seen]
+    assert [signature(each) for each in played(story)] == [signature(each) for each in seen]

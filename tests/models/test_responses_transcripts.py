@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -113,20 +115,32 @@ def test_bounds_hold_whatever_is_kept_and_asked_for(
     assert {str(n) for n in range(6) if kept(transcripts, str(n))} == set(model)
 
 
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("restless")
 def test_many_threads_keep_and_find_at_once() -> None:
-    transcripts = Transcripts(most=50)
+    transcripts = Transcripts(most_bytes=100 * BYTES_PER_TOKEN)
     barrier = threading.Barrier(8)
 
     def work(worker: int) -> None:
         barrier.wait()
-        for number in range(300):
-            name = f"{worker}-{number}"
-            transcripts.keep(name, of(worker))
-            kept(transcripts, f"{(worker + 1) % 8}-{number}")
-            kept(transcripts, name)
+        for number in range(5000):
+            transcripts.keep(f"{(worker + number) % 60}", of(number % 9))
+            kept(transcripts, f"{number % 60}")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
 
-    names = [f"{worker}-{number}" for worker in range(8) for number in range(300)]
-    assert sum(kept(transcripts, name) for name in names) == 50
+    # The books are right: as much fits in as into new ones.
+    for number in range(50):
+        transcripts.keep(f"new {number}", of(2))
+    assert all(kept(transcripts, f"new {number}") for number in range(50))
+    transcripts.keep("one more", of(2))
+    assert sum(kept(transcripts, f"new {number}") for number in range(50)) == 49

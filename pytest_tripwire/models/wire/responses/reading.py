@@ -30,7 +30,7 @@ def _wrong(message: str, place: str) -> RequestError:
     inner = _PLACE.search(message)
     missing = _MISSING.search(message)
     parts = [place, inner[1] if inner else "", missing[1] if missing else ""]
-    param = ".".join(filter(None, parts)).replace(".[", "[")
+    param = ".".join(filter(None, parts))
     return wrong(f"{_PLACE.sub('', message)} at `{param or 'body'}`", param or None)
 
 

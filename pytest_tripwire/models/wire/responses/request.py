@@ -153,5 +153,5 @@ def _schema(text: _Text | None) -> dict[str, Any] | None:
 
 def _digest(request: _Request, conversation: Conversation) -> str:
     """Tells a request from others whose responses may be gone on from."""
-    history = (request.previous_response_id, request.instructions, request.input)
+    history = (request.previous_response_id, request.input)
     return digest(conversation.key, history, request.store is not False)

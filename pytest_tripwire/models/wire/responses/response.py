@@ -8,12 +8,7 @@ from pytest_tripwire.models.answer import Answer, BoundCall
 from pytest_tripwire.models.tokens import Usage
 from pytest_tripwire.models.wire.dialect import Asked
 from pytest_tripwire.models.wire.openai_shapes import CREATED
-from pytest_tripwire.models.wire.responses.ids import (
-    digest,
-    make_function_id,
-    make_message_id,
-    read_turn,
-)
+from pytest_tripwire.models.wire.responses.ids import digest, make_function_id, make_message_id
 
 
 def response_id(asked: Asked, answer: Answer) -> str:
@@ -62,11 +57,9 @@ def text_part(text: str) -> dict[str, Any]:
 
 
 def _message(asked: Asked, answer: Answer) -> dict[str, Any]:
-    # Beside the rest of a move the words belong to the turn of its first part.
-    turn = read_turn("", answer.calls[0].call_id) if answer.calls else None
-    own = asked.conversation.turn if turn is None else turn
+    conversation = asked.conversation
     return {
-        "id": make_message_id(asked.conversation.key, own, _digest(asked, answer)),
+        "id": make_message_id(conversation.key, conversation.turn, _digest(asked, answer)),
         "type": "message",
         "status": "completed",
         "role": "assistant",
