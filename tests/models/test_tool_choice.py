@@ -177,12 +177,16 @@ def test_one_call_at_a_time_goes_through_a_move_in_order(run: Run, ask: Body) ->
     running = run(script=pair_then_words, roles=ROLES)
     history: list[dict[str, Any]] = []
     seen = []
+    names = set()
     for _ in range(4):
-        message = message_of(running.post(ask(*history, parallel_tool_calls=False)))
+        reply = running.post(ask(*history, parallel_tool_calls=False))
+        names.add(reply[1]["id"])
+        message = message_of(reply)
         seen.append([arguments["query"] for _, arguments in called(message)])
         history += results(message)
 
     assert seen == [[0], [1], [2], []]
+    assert len(names) == 4
     assert message["content"] == "0 1 2"
 
 

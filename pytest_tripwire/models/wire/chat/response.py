@@ -19,8 +19,10 @@ def render(asked: Asked, answer: Answer, usage: Usage | None) -> dict[str, Any]:
 def head(asked: Asked, kind: str) -> dict[str, Any]:
     """What every part of a response begins with."""
     conversation = asked.conversation
+    # Calls of one move that go out one at a time are responses of their own.
+    place = f"{conversation.key}-{conversation.turn}-{conversation.made}"
     return {
-        "id": f"chatcmpl-{conversation.key}-{conversation.turn}",
+        "id": f"chatcmpl-{place}",
         "object": kind,
         "created": CREATED,
         "model": conversation.model,
