@@ -42,6 +42,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         if not self._concerns(conversation):
             return msgspec.structs.replace(self._aside(conversation), auxiliary=True)
         if rest := self._rest(conversation):
+            # What is said beside a move was said with its first call.
+            rest = msgspec.structs.replace(rest, says="")
             return self._call(rest, conversation, conversation.turn - 1)
         move = self._move(conversation.seen())
         if isinstance(move, Say):

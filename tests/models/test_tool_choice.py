@@ -26,7 +26,7 @@ def search_then_write(seen: Seen) -> Move:
 def pair_then_words(seen: Seen) -> Move:
     if seen.turn == 0:
         wanted = (Propose(role="search", slots={"query": n}) for n in range(3))
-        return Calls(proposals=tuple(wanted))
+        return Calls(proposals=tuple(wanted), says="Looking.")
     if any(each.refused for each in seen.results):
         return Say(text="I stop here.")
     return Say(text=" ".join(each.call_id.rsplit("_", 1)[1] for each in seen.results))
@@ -177,16 +177,18 @@ def test_one_call_at_a_time_goes_through_a_move_in_order(run: Run, ask: Body) ->
     running = run(script=pair_then_words, roles=ROLES)
     history: list[dict[str, Any]] = []
     seen = []
-    names = set()
+    names, said = set(), []
     for _ in range(4):
         reply = running.post(ask(*history, parallel_tool_calls=False))
         names.add(reply[1]["id"])
         message = message_of(reply)
+        said.append(message["content"])
         seen.append([arguments["query"] for _, arguments in called(message)])
         history += results(message)
 
     assert seen == [[0], [1], [2], []]
     assert len(names) == 4
+    assert said[:3] == ["Looking.", None, None]
     assert message["content"] == "0 1 2"
 
 

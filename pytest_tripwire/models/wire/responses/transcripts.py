@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-
 import msgspec
 
 from pytest_tripwire.models.answer import Answer
 from pytest_tripwire.models.conversation import Message
 from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.tokens import BYTES_PER_TOKEN
-
-#: Responses that can be gone on from; of more, those that nobody has asked for longest are lost.
-MAX_RESPONSES = 1000
-
-#: Bytes of all that is kept, as it was sent. A history counts once for each of its responses.
-MAX_BYTES = 64 * 1024 * 1024
+from pytest_tripwire.models.wire.held import MAX_BYTES, MAX_RESPONSES, Held
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +40,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Transcripts:
-    """Transcripts by the id of their response. Called from many threads at once.
+    """Transcripts by the id of their response.
 
     Args:
         most: responses that are kept.
@@ -55,42 +48,23 @@ class Transcripts:
     """
 
     def __init__(self, *, most: int = MAX_RESPONSES, most_bytes: int = MAX_BYTES) -> None:
-        self._most = most
-        self._most_bytes = most_bytes
-        self._lock = threading.Lock()
-        #: The one that was asked for last is the last.
-        self._kept: dict[str, Transcript] = {}
-        self._size = 0
+        self._held = Held[Transcript](most=most, most_bytes=most_bytes)
 
     def keep(self, response_id: str, transcript: Transcript) -> None:
-        """Keep a transcript, at the expense of those that nobody has asked for longest. One that
-        is too large by itself is not kept.
-        """
-        with self._lock:
-            self._drop(response_id)
-            if transcript.size > self._most_bytes:
-                return
-            self._kept[response_id] = transcript
-            self._size += transcript.size
-            while len(self._kept) > self._most or self._size > self._most_bytes:
-                self._drop(next(iter(self._kept)))
+        """Keep a transcript."""
+        self._held.hold(response_id, transcript, transcript.size)
 
     def find(self, response_id: str) -> Transcript:
         """The transcript up to a response. Raises `RequestError` for one that is not kept."""
-        with self._lock:
-            transcript = self._kept.pop(response_id, None)
-            if transcript is not None:
-                self._kept[response_id] = transcript
-                return transcript
-        raise RequestError(
-            400,
-            f"Previous response with id '{response_id[:100]}' not found. Name a response of this "
-            "server whose request did not set `store` to false, or send the history as `input`; "
-            f"the latest {self._most} responses are kept, up to {self._most_bytes} bytes",
-            param="previous_response_id",
-            code="previous_response_not_found",
-        )
-
-    def _drop(self, response_id: str) -> None:
-        if (transcript := self._kept.pop(response_id, None)) is not None:
-            self._size -= transcript.size
+        transcript = self._held.find(response_id)
+        if transcript is None:
+            raise RequestError(
+                400,
+                f"Previous response with id '{response_id[:100]}' not found. Name a response of "
+                "this server whose request did not set `store` to false, or send the history as "
+                f"`input`; the latest {self._held.most} responses are kept, up to "
+                f"{self._held.most_bytes} bytes",
+                param="previous_response_id",
+                code="previous_response_not_found",
+            )
+        return transcript
