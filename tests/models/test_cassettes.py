@@ -424,6 +424,30 @@ def test_what_is_recorded_is_told_apart_from_what_is_left(
     assert "the agent made 1 requests, and never the recorded 1, 3" in str(refused.value)
 
 
+def test_a_request_is_held_against_the_recorded_one_that_it_is_most_like(
+    provider: Provider, path: Path, playing_after: Callable[..., Cassette]
+) -> None:
+    cassette = Cassette(path).open()
+    ask(provider.url, "alpha", top_p=1, seed=2)
+    ask(provider.url, "beta")
+    cassette.close(whole=True)
+    playing_after()
+
+    with pytest.raises(CassetteDivergence, match="differs from recorded request 2") as refused:
+        ask(NOWHERE, "beta!")
+
+    assert refused.value.field == "messages[0].content"
+
+
+def test_the_key_of_one_request_is_hidden_in_all(provider: Provider, path: Path) -> None:
+    cassette = Cassette(path).open()
+    ask(provider.url, "my other key is 0123-of-mine-4567")
+    ask(provider.url, "hello", key="0123-of-mine-4567")
+    cassette.close(whole=True)
+
+    assert "of-mine" not in path.read_text(encoding="utf-8")
+
+
 def test_requests_in_another_order_are_played(
     provider: Provider, path: Path, playing_after: Callable[..., Cassette]
 ) -> None:

@@ -81,6 +81,13 @@ def test_the_order_of_names_means_nothing(tree: dict[str, Any], random: Any) -> 
     assert same(sent(tree), sent({name: tree[name] for name in names}))
 
 
+def test_ids_are_numbered_whatever_the_order_of_names() -> None:
+    item = {"call_id": "call_1", "item_id": "item_2"}
+    turned = {"item_id": "item_8", "call_id": "call_9"}
+
+    assert same(sent({"input": [item, item]}), sent({"input": [turned, turned]}))
+
+
 @pytest.mark.parametrize("name", sorted(MEANINGLESS))
 def test_what_tells_users_and_caches_apart_means_nothing(name: str) -> None:
     assert same(sent({**BASE, name: "one"}), sent({**BASE, name: {"k": "two"}}))
