@@ -188,19 +188,25 @@ class Binder:
 
 
 @pytest.fixture
-def exchange() -> Callable[..., Exchange]:
-    """Makes what answers an in-process model."""
+def server() -> Callable[..., ModelServer]:
+    """Makes what an in-process model is asked through; nobody has to start it."""
 
-    def exchange(script: Script, *faults: ModelFault) -> Exchange:
+    def server(script: Script, *faults: ModelFault) -> ModelServer:
         return ModelServer(
             script=script,
             binder=Binder(),
             observe=lambda _: None,
             roles=("search", "write"),
             faults=faults,
-        ).exchange
+        )
 
-    return exchange
+    return server
+
+
+@pytest.fixture
+def exchange(server: Callable[..., ModelServer]) -> Callable[..., Exchange]:
+    """Makes what answers an in-process model."""
+    return lambda *given: server(*given).exchange
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):

@@ -298,3 +298,18 @@ def test_arguments_that_are_no_json_are_told_apart(exchange: Exchanges) -> None:
     for message in (model.invoke(ASKED), functools.reduce(lambda a, b: a + b, model.stream(ASKED))):
         assert message.tool_calls == []
         assert [each["name"] for each in message.invalid_tool_calls] == ["search_orders"] * 2
+
+
+def test_a_broken_call_that_an_agent_answers_is_one_that_was_made(server: Any) -> None:
+    found = server(both, MalformedArguments())
+    model = bound(found.exchange)
+
+    first = model.invoke(ASKED)
+    results = [
+        ToolMessage("no JSON", tool_call_id=each["id"], status="error")
+        for each in first.invalid_tool_calls
+    ]
+    again = model.invoke([*ASKED, first, *results])
+
+    assert names(again) == ["search_orders", "search_orders"]
+    assert found.noted[-1].conversation.unasked == ()

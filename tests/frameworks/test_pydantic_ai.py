@@ -13,7 +13,7 @@ import pytest
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 from pydantic import BaseModel
-from pydantic_ai import Agent, NativeOutput, PromptedOutput, ToolOutput
+from pydantic_ai import Agent, ModelRetry, NativeOutput, PromptedOutput, ToolOutput
 from pydantic_ai import messages as parts
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
@@ -287,3 +287,34 @@ def test_arguments_that_are_no_json_arrive_as_they_are(exchange: Exchanges) -> N
     for each in answered(exchange(both, MalformedArguments())).tool_calls:
         with pytest.raises(json.JSONDecodeError):
             json.loads(each.args)
+
+
+def test_all_words_of_a_prompt_are_heard(server: Any) -> None:
+    found = server(both)
+
+    for words in (["Where is it? ", parts.TextContent(content="Hurry.")], "Where is it? Hurry."):
+        asked = parts.ModelRequest(parts=[parts.UserPromptPart(content=words)])
+        answered(found.exchange, [asked])
+
+    one, two = (each.conversation for each in found.noted)
+    assert one.thread == two.thread
+
+
+def test_an_answer_that_the_framework_wants_again_is_the_next_turn(server: Any) -> None:
+    def search_orders() -> str:
+        return "none"
+
+    found = server(lambda _: Say(text="It is on its way."))
+    support = Agent(native("pydantic_ai", found.exchange), tools=[search_orders])
+    heard: list[str] = []
+
+    @support.output_validator
+    def once_more(words: str) -> str:
+        heard.append(words)
+        if len(heard) < 2:
+            raise ModelRetry("Say it again.")
+        return words
+
+    asyncio.run(support.run("Where is it?"))
+
+    assert [each.conversation.turn for each in found.noted] == [0, 1]

@@ -20,6 +20,7 @@ from pytest_tripwire.models.inprocess.direct import (
     Direct,
     LostConnectionError,
     Reply,
+    call,
     without_blanks,
 )
 from pytest_tripwire.models.request_error import RequestError
@@ -94,7 +95,18 @@ class ScriptedChatModel(BaseChatModel):
 
 def _body(messages: Any, kw: dict[str, Any]) -> dict[str, Any]:
     settings = {name: kw[name] for name in _SETTINGS if name in kw}
-    return without_blanks({"messages": convert_to_openai_messages(messages), **settings})
+    shapes = [each for message in messages for each in _said(message)]
+    return without_blanks({"messages": shapes, **settings})
+
+
+def _said(message: Any) -> list[dict[str, Any]]:
+    shapes: list[dict[str, Any]] = convert_to_openai_messages([message])
+    broken = getattr(message, "invalid_tool_calls", [])
+    if broken:
+        # Left out by the conversion, though an agent may well answer them.
+        calls = [call(each["id"], each["name"], each["args"]) for each in broken]
+        shapes[-1]["tool_calls"] = [*shapes[-1].get("tool_calls", []), *calls]
+    return shapes
 
 
 def _result(reply: Reply) -> Any:

@@ -27,6 +27,14 @@ from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.wire.chat import ChatCompletions
 from pytest_tripwire.models.wire.openai_shapes import CREATED, MODEL
 
+#: What a model hears; the rest is the framework's own bookkeeping.
+_HEARD = (
+    parts.SystemPromptPart,
+    parts.UserPromptPart,
+    parts.ToolReturnPart,
+    parts.RetryFeedbackPart,
+)
+
 _WHEN = datetime.fromtimestamp(CREATED, tz=UTC)
 
 
@@ -137,7 +145,8 @@ def _spoken(message: Any) -> Iterator[dict[str, Any]]:
         yield without_blanks({"role": "assistant", "content": text, "tool_calls": calls})
         return
     for each in message.parts:
-        yield _heard(each)
+        if isinstance(each, _HEARD):
+            yield _heard(each)
 
 
 def _heard(part: Any) -> dict[str, Any]:
@@ -148,17 +157,15 @@ def _heard(part: Any) -> dict[str, Any]:
         return {"role": "system", "content": part.content}
     if isinstance(part, parts.UserPromptPart):
         return {"role": "user", "content": _text(part.content)}
-    # What the framework asks to be tried again.
-    text = part.model_response() if hasattr(part, "model_response") else ""
-    if getattr(part, "tool_name", None):
-        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": text}
-    return {"role": "user", "content": text}
+    # The framework asks for another try of the answer.
+    return {"role": "user", "content": part.model_response()}
 
 
 def _text(content: str | Iterable[Any]) -> str:
     if isinstance(content, str):
         return content
-    return "".join(each if isinstance(each, str) else getattr(each, "text", "") for each in content)
+    texts = (each if isinstance(each, str) else getattr(each, "content", "") for each in content)
+    return "".join(each for each in texts if isinstance(each, str))
 
 
 def _choice(settings: Mapping[str, Any], parameters: Any) -> Any:
