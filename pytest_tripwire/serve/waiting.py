@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Self
 
 #: Real seconds between two looks at the clock: on some systems no signal ends a longer wait.
 _LOOK_S = 0.2
+_LINE = 1024
 
 
 class Sign(StrEnum):
@@ -99,10 +100,13 @@ class Waiting:
 
     def on_enter(self, screen: BinaryIO) -> None:
         """Take the Enter key for `Sign.NEXT`, from now on."""
+        # Not by the stream itself: a thread that is killed while it holds that aborts the process.
+        number = screen.fileno()
 
         def read() -> None:
-            while screen.readline():
-                self.ring(Sign.NEXT)
+            while typed := os.read(number, _LINE):
+                for _ in range(typed.count(b"\n")):
+                    self.ring(Sign.NEXT)
 
         threading.Thread(target=read, name="tripwire-enter", daemon=True).start()
 

@@ -137,9 +137,9 @@ class Served:
     def tell(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
-    def end(self) -> tuple[int, str, str]:
-        """Its exit status, and the rest of what it has printed."""
-        out, err = self.process.communicate(timeout=SECONDS)
+    def end(self, words: str = "") -> tuple[int, str, str]:
+        """Its exit status, and the rest of what it has printed. `words`: its standard input."""
+        out, err = self.process.communicate(words, timeout=SECONDS)
         return self.process.returncode, out, err
 
     @property

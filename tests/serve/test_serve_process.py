@@ -152,6 +152,41 @@ class TestWaiting:
         assert err.count("\n") == 1  # that there are no tools
 
 
+#: The command with its standard input as the terminal of its own session.
+AT_A_TERMINAL = """
+import fcntl, sys, termios
+from pytest_tripwire import cli
+
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_enter_ends_each_call_of_the_agent(tmp_path: Path, soon: Make) -> None:
+    ours, theirs = os.openpty()
+    said = tmp_path / "said"
+    with said.open("w") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-c", AT_A_TERMINAL, "serve", "stale-resume", "--max-seconds", "30"],
+            stdin=theirs,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        for text in ("waiting for the first of two calls", "waiting for the agent; Enter"):
+            soon(lambda text=text: text in said.read_text("utf-8"))
+            os.write(ours, b"\n")
+        assert process.wait(30) == 1
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+        os.close(theirs)
+    assert "TRIPWIRE_RESUME" in said.read_text("utf-8")
+    assert "operator resumes the run" in said.read_text("utf-8")
+
+
 class TestCommand:
     """With a command it runs the agent itself."""
 
@@ -165,6 +200,7 @@ class TestCommand:
 
         assert status == 0, err
         assert out.startswith("turns ")  # the agent's own, and nothing of ours
+        assert "(events" not in err  # as the breaker logs of a stop
         assert err.rstrip().endswith("cost-budget: contained, interrupted (cost_budget)")
         assert json.loads(file.read_text("utf-8"))["statuses"] == [0]
 
@@ -211,7 +247,7 @@ class TestCommand:
     def test_the_command_gets_no_input_and_our_environment(self, serve: Make, script: Make) -> None:
         says = script("import os, sys\nprint(repr(sys.stdin.read()), os.environ['MINE'])\n")
 
-        _, out, _ = serve("lost-write", "--", *says, MINE="kept").end()
+        _, out, _ = serve("lost-write", "--", *says, MINE="kept").end("for us")
 
         assert out == "'' kept\n"
 
@@ -234,6 +270,14 @@ class TestCommand:
         assert "ended in bounds" in err
         assert "lost-write: escaped" in err
         assert not is_alive(file)
+
+    def test_a_command_that_had_no_end_is_not_run_again(self, serve: Make, script: Make) -> None:
+        hangs = script("import time\ntime.sleep(60)\n")
+
+        _, _, err = serve("stale-resume", "--max-seconds", "0.3", "--", *hangs).end()
+
+        assert err.rstrip().endswith("stale-resume: escaped, crashed (OverrunError)")
+        assert "operator resumes" not in err
 
     @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_ended_from_outside_it_ends_the_command_and_judges_nothing(
