@@ -155,12 +155,18 @@ DECLARED = [
 ASKED = types.Content(role="user", parts=[types.Part(text="Where is it?")])
 
 
-def request(*contents: types.Content, mode: str = "", names: Any = None, **config: Any) -> Any:
+def request(
+    *contents: types.Content,
+    mode: str = "",
+    names: Any = None,
+    system: Any = "Help.",
+    **config: Any,
+) -> Any:
     calling = types.FunctionCallingConfig(mode=mode or None, allowed_function_names=names)
     return LlmRequest(
         contents=[ASKED, *contents],
         config=types.GenerateContentConfig(
-            system_instruction="Help.",
+            system_instruction=system,
             tools=[types.Tool(function_declarations=DECLARED)],
             tool_config=types.ToolConfig(function_calling_config=calling),
             **config,
@@ -314,3 +320,21 @@ def test_arguments_that_are_no_json_are_what_the_provider_calls_them(exchange: E
 
     assert response.error_code == "MALFORMED_FUNCTION_CALL"
     assert names(response) == []
+
+
+def test_instructions_tell_conversations_apart(server: Any) -> None:
+    found = server(both)
+
+    for words in ("Help.", types.Content(parts=[types.Part(text="Help.")]), "Hinder."):
+        answered(found.exchange, request(system=words))
+
+    one, same, other = (each.conversation.thread for each in found.noted)
+    assert one == same != other
+
+
+def test_the_usage_is_the_one_that_was_counted(server: Any) -> None:
+    (response,) = answered(server(both).exchange)
+
+    usage = response.usage_metadata
+    assert usage.prompt_token_count > 0
+    assert usage.total_token_count == usage.prompt_token_count + usage.candidates_token_count

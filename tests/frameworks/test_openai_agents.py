@@ -295,3 +295,14 @@ def test_arguments_that_are_no_json_arrive_as_they_are(exchange: Exchanges) -> N
     for each in answered(exchange(both, MalformedArguments())).output:
         with pytest.raises(json.JSONDecodeError):
             json.loads(each.arguments)
+
+
+def test_instructions_tell_conversations_apart(server: Any) -> None:
+    found = server(both)
+    model = native("openai_agents", found.exchange)
+
+    for words in ("Help.", "Help.", "Hinder."):
+        asyncio.run(model.get_response(**{**request(), "system_instructions": words}))
+
+    one, same, other = (each.conversation.thread for each in found.noted)
+    assert one == same != other

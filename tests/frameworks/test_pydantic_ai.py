@@ -318,3 +318,14 @@ def test_an_answer_that_the_framework_wants_again_is_the_next_turn(server: Any) 
     asyncio.run(support.run("Where is it?"))
 
     assert [each.conversation.turn for each in found.noted] == [0, 1]
+
+
+def test_instructions_tell_conversations_apart(server: Any) -> None:
+    found = server(both)
+
+    for words in ("Help.", "Help.", "Hinder."):
+        request = parts.ModelRequest.user_text_prompt("Where is it?", instructions=words)
+        answered(found.exchange, [request])
+
+    one, same, other = (each.conversation.thread for each in found.noted)
+    assert one == same != other
