@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from typing import Any
@@ -189,3 +190,10 @@ def test_a_web_page_with_a_name_of_its_own_is_turned_away(
     with closing(http.client.HTTPConnection(address, timeout=30)) as connection:
         connection.request("POST", "/mcp", json.dumps(body), {**said, **headers})
         assert connection.getresponse().status == status
+
+
+def test_it_listens_on_this_machine_alone(served: tuple[Offered, OverHttp]) -> None:
+    port = int(served[1].url.split(":")[2].partition("/")[0])
+
+    with pytest.raises(OSError, match=r"refused|assign|unreachable|timed out"):
+        socket.create_connection(("127.0.0.2", port), timeout=1)

@@ -60,28 +60,48 @@ def test_a_host_that_hangs_up_has_the_run_judged(tmp_path: Path) -> None:
     assert not env.exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
-def test_a_signal_ends_it_though_its_input_is_open(number: signal.Signals) -> None:
-    with subprocess.Popen(
-        [sys.executable, *CLI, "lost-write", "--mcp", "stdio"],
+def _started(*args: str) -> subprocess.Popen[str]:
+    """The command, ready, without a host."""
+    process = subprocess.Popen(
+        [sys.executable, *CLI, "lost-write", "--mcp", "stdio", *args],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    ) as process:
-        assert process.stderr is not None
-        assert process.stdout is not None
-        for line in process.stderr:
-            if "waiting for" in line:
-                break
-        process.send_signal(number)
-        rest = process.stderr.read()
-        out = process.stdout.read()
-        assert process.wait(30) == 1
+    )
+    assert process.stderr is not None
+    assert any("waiting for" in line for line in process.stderr)
+    return process
 
-    assert out == ""
+
+def _ended(process: subprocess.Popen[str]) -> str:
+    """What it has said since, on standard error alone."""
+    assert process.stderr is not None
+    assert process.stdout is not None
+    rest = process.stderr.read()
+    assert process.stdout.read() == ""
+    assert process.wait(30) == 1
+    return rest
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_signal_ends_it_though_its_input_is_open(number: signal.Signals) -> None:
+    with _started() as process:
+        process.send_signal(number)
+        rest = _ended(process)
+
     assert rest.rstrip().endswith("lost-write: inconclusive, answered")
     assert "Fatal" not in rest
     assert "Traceback" not in rest
+
+
+def test_the_end_of_its_input_ends_it() -> None:
+    with _started("--max-seconds", "20") as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        rest = _ended(process)
+
+    assert "nobody ended the wait" not in rest
+    assert rest.rstrip().endswith("lost-write: inconclusive, answered")
