@@ -231,8 +231,9 @@ def test_a_usage_that_nobody_reports_is_not_made_up(exchange: Exchanges) -> None
     assert answered(exchange(both, NoUsage())).usage.total_tokens == 0
 
 
-def test_a_conversation_goes_on_from_a_response(exchange: Exchanges) -> None:
-    model = native("openai_agents", exchange(both))
+def test_a_conversation_goes_on_from_a_response(server: Any) -> None:
+    found = server(both)
+    model = native("openai_agents", found.exchange)
 
     async def twice() -> Any:
         first = await model.get_response(**request())
@@ -248,6 +249,7 @@ def test_a_conversation_goes_on_from_a_response(exchange: Exchanges) -> None:
     (message,) = asyncio.run(twice()).output
 
     assert message.content[0].text == "That is all that there is to say."
+    assert found.noted[-1].conversation.unasked == ()
 
 
 @pytest.mark.parametrize(
