@@ -52,9 +52,8 @@ def test_the_reference_names_every_variable() -> None:
 
     Harness("stale-resume", agent).run()
 
-    ours = {name for name in found if name.startswith(("TRIPWIRE", "NO_", "no_", "OPENAI"))}
-    assert "TRIPWIRE_RESUME" in ours
-    assert ours - named(REFERENCE) == set()
+    assert {"TRIPWIRE_RESUME", "ANTHROPIC_BASE_URL"} <= found
+    assert found - named(REFERENCE) == set()
 
 
 def test_the_reference_names_every_field_of_the_report() -> None:
