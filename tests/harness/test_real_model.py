@@ -138,6 +138,25 @@ def test_a_run_that_crashed_is_not_kept(agents: Any, provider: ModelServer, path
     assert not path.exists()
 
 
+class Enough(Exception):  # noqa: N818 - an agent's own way to stop
+    pass
+
+
+def test_a_run_that_was_stopped_is_kept_and_without_the_secrets_around_it(
+    agents: Any, provider: ModelServer, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "correct horse")
+
+    def stops(task: Any) -> None:
+        agents.ask(task, [{"role": "user", "content": "correct horse"}])
+        raise Enough
+
+    run = harness(stops, path, stops=(Enough,)).run()
+
+    assert run.cell.ending == "stopped itself (Enough)"
+    assert "correct horse" not in " ".join(path.read_text("utf-8").split())
+
+
 def test_nothing_is_patched_any_more_after_a_run(
     agents: Any, provider: ModelServer, path: Path
 ) -> None:

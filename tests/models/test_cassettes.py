@@ -35,6 +35,7 @@ pytest.importorskip("vcr")
 from vcr.request import Request
 
 from pytest_tripwire.models.cassettes.files import load, save, sent_of
+from pytest_tripwire.models.cassettes.recorder import is_scripted
 
 KEY = "own-planted-0123456789abcdefXYZ"
 NOWHERE = "http://127.0.0.1:9"
@@ -534,6 +535,15 @@ def test_a_second_run_records_nothing_and_asks_nobody(provider: Provider, path: 
     assert path.read_bytes() == before
 
 
+def test_what_is_recorded_once_is_not_added_to(provider: Provider, path: Path) -> None:
+    recorded(path, "hello", url=provider.url)
+
+    with pytest.raises(CassetteDivergence):
+        recorded(path, "hello", "and more", url=provider.url)
+
+    assert len(provider.hits) == 1
+
+
 def test_without_a_cassette_nothing_is_answered_where_nothing_may_be_recorded(
     provider: Provider, path: Path, playing: Cassette
 ) -> None:
@@ -596,8 +606,12 @@ def test_no_request_leaves_no_file(path: Path) -> None:
 def test_a_response_that_cannot_be_filtered_is_an_error_and_not_kept(
     path: Path, monkeypatch: pytest.MonkeyPatch, provider: Provider
 ) -> None:
+    compress = gzip.compress
     monkeypatch.setattr(gzip, "compress", lambda body: b"\x8b\xff" + body)
     cassette = Cassette(path).open()
+    with monkeypatch.context() as readable:
+        readable.setattr(gzip, "compress", compress)
+        ask(provider.url)
 
     with pytest.raises(CassetteError, match="compressed with 'gzip'"):
         ask(provider.url)
@@ -630,6 +644,17 @@ def test_a_file_that_is_no_cassette_is_an_error_and_left_alone(
         Cassette(path, mode=mode, shown="x.yaml").open()
 
     assert path.read_text(encoding="utf-8") == BROKEN[what]
+
+
+def test_a_file_is_never_run(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    made = path.parent / "made"
+    path.write_text(f"!!python/object/apply:os.mkdir ['{made}']\n", encoding="utf-8")
+
+    with pytest.raises(CassetteError, match="is no cassette"):
+        Cassette(path).open()
+
+    assert not made.exists()
 
 
 def test_bytes_that_are_no_text_are_no_cassette(path: Path) -> None:
@@ -684,6 +709,17 @@ def test_the_values_of_secret_variables_are_hidden(provider: Provider, path: Pat
     held = path.read_text(encoding="utf-8")
     assert "log in with [filtered] or" in " ".join(held.split())
     assert "correct horse" not in " ".join(held.split())
+
+
+def test_the_scripted_model_is_on_this_machine() -> None:
+    headers = {"Authorization": ("Bearer tripwire",)}
+    here, there = (
+        Sent(method="POST", uri=f"http://{host}/v1/x", headers=headers)
+        for host in ("127.0.0.1:8123", "api.example")
+    )
+
+    assert is_scripted(here)
+    assert not is_scripted(there)
 
 
 @pytest.mark.parametrize("value", ["1", "true", "yes", "woodpecker"])

@@ -44,6 +44,8 @@ likely_names = st.sampled_from(["token", "my_key", "session", "session_id", "csr
 
 def planted(draw: st.DrawFn, tree: Any, what: Any) -> Any:
     """The tree with something in it, at any depth, as it is or as JSON in a text."""
+    if isinstance(what, str) and draw(st.booleans()):
+        what = {what: 1}
     if draw(st.booleans()):
         what = json.dumps(what)
     place = draw(st.sampled_from(["list", "field", "here", "deep"]))
@@ -264,6 +266,23 @@ def test_headers_that_count_and_name_stay() -> None:
     }
 
     assert filtered_response(Got(status=200, headers=headers), Secrets()).headers == headers
+
+
+def test_who_asks_is_not_in_the_url() -> None:
+    sent = request(uri="https://me:pw@api.example:8/v1/x?token=a&key=b&page=2")
+
+    kept = filtered_request(sent, Secrets())
+
+    assert kept.uri == "https://api.example:8/v1/x?token=[filtered]&key=[filtered]&page=2"
+
+
+def test_what_decoding_drops_is_not_kept_either() -> None:
+    body = f'{{"a": "{KEY}", "a": "b"}}'.encode()
+
+    hidden = filtered_body(body, Secrets([KEY]), content_type="", answer=True)
+
+    assert json.loads(hidden) == {"a": "b"}
+    assert KEY.encode() not in hidden
 
 
 def test_a_form_is_filtered_by_name() -> None:

@@ -199,6 +199,18 @@ def test_a_divergence_that_fails_the_test_is_told_once(
     write(ONE)
     inner.run().assert_outcomes(passed=1)
     write(ONE.replace("ask()", "ask('other')"))
+    inner.run().assert_outcomes(failed=1)
+    write(
+        """
+        from client import ask
+
+        def test_one(tripwire_cassette):
+            try:
+                ask("other")
+            except Exception as error:
+                raise ConnectionError from error
+        """
+    )
 
     inner.run().assert_outcomes(failed=1)
 
