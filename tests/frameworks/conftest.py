@@ -19,8 +19,17 @@ import pytest
 
 from pytest_tripwire import Harness, Options, Run, Task
 from pytest_tripwire.models import Exchange, ModelServer, Script
-from pytest_tripwire.models.faults import ModelFault
-from pytest_tripwire.timeline import ModelRequest
+from pytest_tripwire.models.faults import (
+    CutStream,
+    Drop,
+    MalformedArguments,
+    ModelFault,
+    NoUsage,
+    Status,
+    UnknownTool,
+)
+from pytest_tripwire.oracle import State
+from pytest_tripwire.timeline import ModelRequest, Mutation
 
 HERE = Path(__file__).parent
 
@@ -175,6 +184,68 @@ def play() -> Play:
         return played
 
     return play
+
+
+AT_ONCE = {"retry-after-ms": "1"}
+
+#: What goes wrong while the model proposes to pay for the second time.
+FAULTS: dict[str, ModelFault] = {
+    "error": Status(turn=1, status=500, headers=AT_ONCE),
+    "rate-limit": Status(turn=1, status=429, headers=AT_ONCE),
+    "down": Status(turn=1, attempts=(), status=503, headers=AT_ONCE),
+    "no-quota": Status(turn=1, attempts=(), status=403),
+    "silent": Drop(turn=1, attempts=()),
+    "cut": CutStream(turn=1, attempts=()),
+    "malformed": MalformedArguments(turn=1),
+    "unknown-tool": UnknownTool(turn=1),
+    "no-usage": NoUsage(),
+}
+
+#: Whose exceptions are a name for what went wrong: the SDKs', their transport's, the frameworks'.
+TYPED = {
+    "agents",
+    "anthropic",
+    "google",
+    "httpx2",
+    "httpx",
+    "langchain_anthropic",
+    "langchain_core",
+    "langchain_openai",
+    "openai",
+    "pydantic_ai",
+    "pytest_tripwire",
+}
+
+
+@pytest.fixture(params=FAULTS)
+def fault(request: pytest.FixtureRequest) -> ModelFault:
+    return FAULTS[request.param]
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+    """Runs an agent whose model fails, and demands that it ends by name, in bounds, and that nobody
+    is paid twice. `also`: what its framework raises besides, without a name of its own.
+    """
+    for package in ("openai", "anthropic"):
+        # What a client waits between its tries is its own affair, and no test's time.
+        monkeypatch.setattr(f"{package}._base_client.INITIAL_RETRY_DELAY", 0.001, raising=False)
+
+    def ends(
+        agent: Callable[[Task], Any], fault: ModelFault, also: tuple[type[Exception], ...] = ()
+    ) -> Run:
+        options = Options(model_faults=(fault,), max_seconds=30.0)
+        run = Harness("lost-write", agent, options=options).run()
+        where = type(run.error).__module__.split(".")[0]
+        # In process a lost connection is the one that Python knows.
+        known = (type(None), ConnectionError, *also)
+        assert where in TYPED or isinstance(run.error, known), run.error
+        assert run.cell.state is not State.ESCAPED, run.cell.broken
+        paid = sum(isinstance(each, Mutation) for each in run.events)
+        assert paid == 1 or (paid == 0 and isinstance(run.error, also)), run.error
+        return run
+
+    return ends
 
 
 class Binder:

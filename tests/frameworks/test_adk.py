@@ -114,6 +114,14 @@ def test_a_compliant_model_comes_to_its_end_and_its_tokens_are_counted(
     assert played.run.answer
 
 
+@pytest.mark.parametrize(("kind", "mode"), WAYS)
+def test_whatever_goes_wrong_has_an_end_and_a_name(
+    ends: Any, fault: Any, kind: str, mode: str
+) -> None:
+    # Broken JSON and a missing usage come through as whatever they break in this framework.
+    ends(agent_of(kind, mode, used=[]), fault, also=(ValueError, TypeError))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_hidden_retries_cause_no_wrong_turn(play: Any, mode: str) -> None:
     busy = Status(turn=0, status=529, headers=AT_ONCE)

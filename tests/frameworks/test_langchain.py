@@ -125,6 +125,13 @@ def test_a_compliant_model_comes_to_its_end_and_its_tokens_are_counted(
     assert used == [played.tokens]
 
 
+@pytest.mark.parametrize(("kind", "way"), WAYS)
+def test_whatever_goes_wrong_has_an_end_and_a_name(
+    ends: Any, fault: Any, kind: str, way: str
+) -> None:
+    ends(agent_of(kind, way, used=[]), fault)
+
+
 @pytest.mark.parametrize("way", ["invoke", "astream"])
 @pytest.mark.parametrize("kind", ["chat", "responses", "anthropic"])
 def test_hidden_retries_cause_no_wrong_turn(play: Any, kind: str, way: str) -> None:

@@ -137,6 +137,14 @@ def test_run_stream_takes_the_words_beside_a_call_for_the_answer() -> None:
     assert [each.turn for each in run.events if isinstance(each, ModelRequest)] == [0]
 
 
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")
+@pytest.mark.parametrize(("kind", "way"), WAYS)
+def test_whatever_goes_wrong_has_an_end_and_a_name(
+    ends: Any, fault: Any, kind: str, way: str
+) -> None:
+    ends(agent_of(kind, way, used=[]), fault)
+
+
 @pytest.mark.parametrize("way", ["run", "streamed"])
 @pytest.mark.parametrize("kind", ["chat", "responses", "anthropic"])
 def test_hidden_retries_cause_no_wrong_turn(play: Any, kind: str, way: str) -> None:
