@@ -31,7 +31,7 @@ def dialects() -> tuple[Dialect, ...]:
 
 
 class ModelServer:
-    """Serves a scripted model on a free port of 127.0.0.1, in threads of its own.
+    """Serves a scripted model on 127.0.0.1, in threads of its own.
 
     Args:
         script: decides each move.
@@ -47,6 +47,7 @@ class ModelServer:
         max_seconds: real seconds after which every answer is harmless.
         max_body: bytes that the body of a request may have.
         clock: real time in seconds.
+        port: where to listen; 0 for a free port.
     """
 
     def __init__(
@@ -61,7 +62,9 @@ class ModelServer:
         max_seconds: float = MAX_SECONDS,
         max_body: int = MAX_BODY,
         clock: Callable[[], float] = time.monotonic,
+        port: int = 0,
     ) -> None:
+        self._port = port
         end = clock() + max_seconds
         self._dialects = dialects()
         self._counters = Counters(max_requests, lambda: clock() >= end)
@@ -81,10 +84,12 @@ class ModelServer:
         self._http: LoopbackServer | None = None
 
     def start(self) -> Self:
-        """Start to serve; returns the server. Raises `RuntimeError` at a second start."""
+        """Start to serve; returns the server. Raises `RuntimeError` at a second start, and
+        `PortError` for a port that somebody else has.
+        """
         if self._http is not None:
             raise RuntimeError("this model server was started before: make a new ModelServer")
-        self._http = LoopbackServer(self._router, Handler)
+        self._http = LoopbackServer(self._router, Handler, self._port)
         self._http.run_in_thread()
         return self
 

@@ -11,6 +11,8 @@ from functools import partial
 
 from pytest_tripwire.cases import UnknownCaseError, load_case
 from pytest_tripwire.harness import Harness, HarnessError, Options, Protection, Run, Task
+from pytest_tripwire.models import ModelServer
+from pytest_tripwire.models.http.transport import PortError
 from pytest_tripwire.replay.command import FAILED, OK, Streams
 from pytest_tripwire.replay.options import UsageError
 from pytest_tripwire.serve import protocol, report
@@ -19,7 +21,6 @@ from pytest_tripwire.serve.endpoint import Endpoint, Nowhere, OverHttp, OverStdi
 from pytest_tripwire.serve.environment import EnvironmentFile, lines, variables
 from pytest_tripwire.serve.offered import Offered
 from pytest_tripwire.serve.options import Transport, Wanted
-from pytest_tripwire.serve.port import OnPort, PortError
 from pytest_tripwire.serve.waiting import Sign, Waiting, has_keyboard
 from pytest_tripwire.world import VirtualClock
 
@@ -145,7 +146,7 @@ class _Command:
             agent,
             agent_id=wanted.agent,
             options=options,
-            model_server=partial(OnPort, port=wanted.port),
+            model_server=partial(ModelServer, port=wanted.port),
             clock=partial(VirtualClock, grace=_GRACE_S),
         )
 

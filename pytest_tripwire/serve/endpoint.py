@@ -10,10 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from pytest_tripwire.models.http.transport import LOOPBACK
+from pytest_tripwire.models.http.transport import LOOPBACK, taken
 from pytest_tripwire.serve import protocol
 from pytest_tripwire.serve.offered import Offered
-from pytest_tripwire.serve.port import taken
 
 PATH = "/mcp"
 

@@ -36,21 +36,45 @@ class App(Protocol):
         """Remember an error that no response could tell."""
 
 
-class LoopbackServer(ThreadingHTTPServer):
-    """Listens on a free port of 127.0.0.1, and answers each connection in its own thread."""
+class PortError(OSError):
+    """A port cannot be had."""
 
+
+def taken(port: int, error: OSError) -> PortError:
+    """What to say of a port that cannot be had."""
+    return PortError(f"port {port} of {LOOPBACK} cannot be had: {error.strerror}")
+
+
+class LoopbackServer(ThreadingHTTPServer):
+    """Listens on 127.0.0.1, and answers each connection in its own thread.
+
+    Args:
+        app: what answers.
+        handler: reads the requests.
+        port: where to listen; 0 for a free port.
+
+    Raises:
+        PortError: somebody else has the port.
+    """
+
+    allow_reuse_port = False  # two servers on one port would share its clients by chance
     daemon_threads = True
     block_on_close = False
     #: More than any test opens at once: who finds the queue full waits for a second or longer.
     request_queue_size = 1024
 
-    def __init__(self, app: App, handler: type[socketserver.BaseRequestHandler]) -> None:
+    def __init__(
+        self, app: App, handler: type[socketserver.BaseRequestHandler], port: int = 0
+    ) -> None:
         self.app = app
         self._open: set[Any] = set()
         self._lock = threading.Lock()
         #: Set when the server stops, so that nobody waits longer.
         self.stopped = threading.Event()
-        super().__init__((LOOPBACK, 0), handler)
+        try:
+            super().__init__((LOOPBACK, port), handler)
+        except OSError as error:
+            raise taken(port, error) from None
 
     def server_bind(self) -> None:
         """Bind without the base class's look-up of the host's name, which may take seconds."""
