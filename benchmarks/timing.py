@@ -47,6 +47,7 @@ def in_turns(
     *,
     rounds: int,
     clock: Callable[[], float] = time.process_time,
+    collect: Callable[[], object] = gc.collect,
 ) -> Times:
     """Time each subject once in every round, each round beginning with another one.
 
@@ -54,6 +55,7 @@ def in_turns(
         subjects: by name. A subject makes ready what is timed.
         rounds: how many; one more is run first, and not counted.
         clock: seconds. By default those of this process, which others on the machine do not add to.
+        collect: clears away what earlier subjects have left.
     """
     names = list(subjects)
     seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -61,7 +63,7 @@ def in_turns(
         first = number % len(names)
         for name in [*names[first:], *names[:first]]:
             prepared = subjects[name]()
-            with _without_collector():
+            with _without_collector(collect):
                 began = clock()
                 counted = prepared()
                 took = clock() - began
@@ -71,8 +73,8 @@ def in_turns(
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
-    gc.collect()
+def _without_collector(collect: Callable[[], object]) -> Iterator[None]:
+    collect()
     gc.disable()
     try:
         yield

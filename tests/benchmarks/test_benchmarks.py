@@ -72,7 +72,7 @@ def test_a_machine_that_slows_down_changes_no_ratio(timing: Any) -> None:
     machine = Machine(slower=2.0)
     subjects = {"one": machine.work("one", 3.0), "base": machine.work("base", 1.0)}
 
-    times = timing.in_turns(subjects, rounds=4, clock=lambda: machine.now)
+    times = timing.in_turns(subjects, rounds=4, clock=lambda: machine.now, collect=int)
 
     assert machine.now > 4 * (3.0 + 1.0)
     assert times.ratio("one", "base") == 3.0
@@ -82,7 +82,7 @@ def test_subjects_take_turns_in_going_first(timing: Any) -> None:
     machine = Machine()
     subjects = {"one": machine.work("one", 3.0), "base": machine.work("base", 1.0)}
 
-    times = timing.in_turns(subjects, rounds=2, clock=lambda: machine.now)
+    times = timing.in_turns(subjects, rounds=2, clock=lambda: machine.now, collect=int)
 
     assert machine.order == ["one", "base", "base", "one", "one", "base"]
     assert times.ratio("one", "base") == 3.0
@@ -92,7 +92,7 @@ def test_subjects_take_turns_in_going_first(timing: Any) -> None:
 def test_what_tells_its_own_time_is_believed(timing: Any) -> None:
     subjects = {"one": lambda: lambda: 4.0, "base": lambda: lambda: 2.0}
 
-    assert timing.in_turns(subjects, rounds=3).ratio("one", "base") == 2.0
+    assert timing.in_turns(subjects, rounds=3, collect=int).ratio("one", "base") == 2.0
 
 
 @pytest.mark.parametrize(
