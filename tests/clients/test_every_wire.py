@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_tripwire import Harness, Options, Task
-from pytest_tripwire.models.faults import Status
+from pytest_tripwire.models.faults import CutStream, Drop, Status
 from pytest_tripwire.timeline import Dispatch, ModelRequest
 
 Client = Callable[[Task], Any]
@@ -42,3 +42,24 @@ def test_retries_of_a_client_lead_no_script_astray(client: Client, case: str) ->
     retried.check()
     assert proposed(retried) == proposed(plain)
     assert dispatched(retried) == dispatched(plain)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    "client",
+    [
+        f"{wire}-{way}-whole"
+        for wire in ("chat", "responses", "messages")
+        for way in ("sync", "async")
+    ],
+    indirect=True,
+)
+def test_what_is_lost_or_cut_is_asked_for_again(client: Client) -> None:
+    faults = (Drop(turn=0), CutStream(turn=1))
+
+    plain = Harness("empty-search", client).run()
+    struck = Harness("empty-search", client, options=Options(model_faults=faults)).run()
+
+    struck.check()
+    assert proposed(struck) == proposed(plain)
+    assert dispatched(struck) == dispatched(plain)

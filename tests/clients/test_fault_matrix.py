@@ -51,8 +51,17 @@ LASTING: dict[str, ModelFault] = {
 }
 
 
+#: The async clients read an answer as these do; they differ in how they lose one.
+SYNC = [
+    f"{wire}-sync-{form}"
+    for wire in ("chat", "responses", "kept", "messages")
+    for form in ("whole", "stream")
+]
+
+
 # Anthropic's client reads what it can of broken JSON, and wonders when it sends that back.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@pytest.mark.parametrize("client", SYNC, indirect=True)
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_an_agent_comes_through_what_passes(client: Client, fault: ModelFault) -> None:
     run = Harness("lost-write", client, options=Options(model_faults=(fault,))).run()
@@ -61,14 +70,9 @@ def test_an_agent_comes_through_what_passes(client: Client, fault: ModelFault) -
     assert run.error is None or run.interrupted
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
-def test_an_agent_ends_by_name_when_its_model_is_gone(
-    client: Client, fault: ModelFault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # What a client waits between its tries is its own affair, and no test's time.
-    for package in ("openai", "anthropic"):
-        monkeypatch.setattr(f"{package}._base_client.INITIAL_RETRY_DELAY", 0.001)
-
+def test_an_agent_ends_by_name_when_its_model_is_gone(client: Client, fault: ModelFault) -> None:
     options = Options(model_faults=(fault,), max_seconds=20.0)
     run = Harness("lost-write", client, options=options).run()
 
@@ -77,7 +81,9 @@ def test_an_agent_ends_by_name_when_its_model_is_gone(
     assert sum(isinstance(each, Mutation) for each in run.events) == 1
 
 
-@pytest.mark.parametrize("client", ["chat", "responses-stream", "messages"], indirect=True)
+@pytest.mark.parametrize(
+    "client", ["chat-sync-whole", "responses-async-stream", "messages-sync-whole"], indirect=True
+)
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_the_oracle_still_sees_who_pays_twice(client: Client, fault: ModelFault) -> None:
     options = Options(model_faults=(fault,), protection=Protection.OWN)

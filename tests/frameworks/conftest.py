@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -278,53 +278,3 @@ def server() -> Callable[..., ModelServer]:
 def exchange(server: Callable[..., ModelServer]) -> Callable[..., Exchange]:
     """Makes what answers an in-process model."""
     return lambda *given: server(*given).exchange
-
-
-class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """A call as a client's response has it."""
-
-    id: str
-    name: str
-    arguments: dict[str, Any]
-
-
-def told(task: Task, call: Call) -> str:
-    """What the model is told of a call; also what a tool raises, as agents do."""
-    try:
-        result = task.tools.call(call.name, call.arguments, call_id=call.id)
-    except Exception as error:  # noqa: BLE001 - whatever it is
-        return f"{type(error).__name__}: {error}"
-    return msgspec.json.encode(result).decode()
-
-
-class Loops:
-    """The loop around a client, sync and async.
-
-    `wire` keeps the history: `request()` gives the arguments of the next request, `heard(response)`
-    the calls in its response, `result(call, text)` takes what came of one, `text` is what was said
-    last.
-    """
-
-    @staticmethod
-    def sync(task: Task, wire: Any, ask: Callable[..., Any]) -> str:
-        while calls := wire.heard(ask(**wire.request())):
-            for call in calls:
-                wire.result(call, told(task, call))
-        return wire.text
-
-    @staticmethod
-    async def asynchronous(task: Task, wire: Any, ask: Callable[..., Awaitable[Any]]) -> str:
-        while calls := wire.heard(await ask(**wire.request())):
-            for call in calls:
-                wire.result(call, told(task, call))
-        return wire.text
-
-
-@pytest.fixture
-def loops() -> type[Loops]:
-    return Loops
-
-
-@pytest.fixture
-def make_call() -> type[Call]:
-    return Call
