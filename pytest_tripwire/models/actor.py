@@ -39,7 +39,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         Raises whatever the script or the binder raises, `TypeError` when the script
         returns no move, and `RequestError` for a schema that has no small value.
         """
-        if not self._concerns(conversation):
+        if not self.concerns(conversation):
             return msgspec.structs.replace(self._aside(conversation), auxiliary=True)
         if rest := self._rest(conversation):
             # What is said beside a move was said with its first call.
@@ -50,9 +50,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
             return self._say(move, conversation)
         return self._call(move, conversation, conversation.turn)
 
-    # -- what the script wants
-
-    def _concerns(self, conversation: Conversation) -> bool:
+    def concerns(self, conversation: Conversation) -> bool:
+        """Whether a request is the script's to answer. Raises what the binder raises."""
         if not self.roles:
             return bool(conversation.offered)
         return not self.played().isdisjoint(conversation.offered)
@@ -60,6 +59,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     def played(self) -> frozenset[str]:
         """The agent's tools that a role plays. Raises what the binder raises."""
         return frozenset(self.binder.tool_name(role) for role in self.roles)
+
+    # -- what the script wants
 
     def _move(self, seen: Seen) -> Move:
         turn = seen.turn - self.lost(seen.turn)

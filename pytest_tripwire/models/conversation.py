@@ -44,6 +44,9 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
         offered: names of the tools that the model may call.
         thread: digest of system prompt and first user message alone; tells a conversation whose
             tools change from another one.
+        opening: digest of the first user message alone.
+        counted: those of the moves before `turn` that are only counted, as no own id tells of any:
+            what an agent wrote in the model's name before it asked is among them.
         made: calls of the scripted model's latest move, if the request shows them last.
         unanswered: ids of calls that the request shows without a result.
         unasked: ids of results whose call the request does not show.
@@ -61,6 +64,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     turn: int
     offered: frozenset[str]
     thread: str = ""
+    opening: str = ""
+    counted: int = 0
     made: int = 0
     unanswered: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
@@ -77,6 +82,12 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     def may_call(self) -> bool:
         """False when the request forbids tool calls."""
         return self.choice.kind != "none"
+
+    def begun_at(self, written: int) -> Conversation:
+        """The same where the first `written` of the counted moves are none of the model's."""
+        turn = self.turn - min(written, self.counted)
+        results = self.results if turn else ()
+        return msgspec.structs.replace(self, turn=turn, results=results)
 
     def seen(self) -> Seen:
         """The part that a script may look at."""
@@ -95,6 +106,8 @@ def read_conversation(messages: Sequence[Message], offered: Iterable[str]) -> Co
         turn=latest + 1 + len(spoken),
         offered=names,
         thread=_digest([_system_prompt(messages), _first_user(messages)]),
+        opening=_digest([_first_user(messages)]),
+        counted=len(spoken) if latest < 0 else 0,
         made=0 if spoken else _calls_of(messages, latest),
         unanswered=tuple(each for each in asked if each not in answered),
         unasked=tuple(each for each in answered if each not in asked),

@@ -79,6 +79,7 @@ class Counters:
         self._lock = threading.Lock()
         self._answered: set[tuple[str, int]] = set()
         self._attempts: Counter[tuple[str, int]] = Counter()
+        self._written: dict[str, int] = {}
         self._noted: list[Noted] = []
         self._withheld: dict[str, None] = {}
         self._refusals: dict[str, None] = {}
@@ -125,6 +126,15 @@ class Counters:
         with self._lock:
             self._refusals.pop(message, None)
             self._refusals[message] = None
+
+    def place(self, conversation: Conversation) -> Conversation:
+        """The conversation without what was written in the model's name before the model was first
+        asked: a greeting, or an example. It is known by the user's first words alone, as a system
+        prompt may tell the time.
+        """
+        with self._lock:
+            written = self._written.setdefault(conversation.opening, conversation.counted)
+        return conversation.begun_at(written)
 
     def admit(self, conversation: Conversation, *, retry: bool, usage: bool = True) -> Noted:
         """Count a request; returns it as far as it is known."""

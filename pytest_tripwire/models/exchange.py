@@ -5,6 +5,7 @@ process have in common.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 import msgspec
@@ -24,11 +25,13 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     """What a request gets.
 
     Args:
+        conversation: the request's, as the answer takes it.
         answer: what the model says and calls.
         usage: what is reported of its size; None for nothing.
         delivery: how it gets to the client.
     """
 
+    conversation: Conversation
     answer: Answer
     usage: Usage | None
     delivery: Delivery
@@ -60,7 +63,7 @@ class Exchange:
             RequestError: it gets an error; what the script, its binder or observer raised is its
                 cause, and kept.
         """
-        noted = self._counters.admit(conversation, retry=retry, usage=usage)
+        noted = self._counters.admit(self._placed(conversation), retry=retry, usage=usage)
         try:
             return self._given(noted)
         except RequestError as error:
@@ -70,6 +73,13 @@ class Exchange:
             self._counters.remember(error)
             raise RequestError(500, _failure(error)) from error
 
+    def _placed(self, conversation: Conversation) -> Conversation:
+        # What the binder raises is told where the answer is made.
+        with suppress(Exception):
+            if self._actor.concerns(conversation):
+                return self._counters.place(conversation)
+        return conversation
+
     def _given(self, noted: Noted) -> Given:
         conversation = noted.conversation
         struck = self._plan.at(conversation.turn, noted.attempt)
@@ -78,7 +88,9 @@ class Exchange:
             # Nobody hears the answer, so the script is not asked and nobody pays.
             self._counters.end(noted, told="no byte")
             quiet = harmless(conversation)
-            return Given(answer=quiet, usage=None, delivery=struck.delivery)
+            return Given(
+                conversation=conversation, answer=quiet, usage=None, delivery=struck.delivery
+            )
         answer = struck.alter(self._answer(conversation))
         observed = self._counters.observe(conversation, answer, retry=noted.retry)
         text = self._observe(observed)
@@ -90,7 +102,12 @@ class Exchange:
         # The tokens as observed, even for a text put in place of the move: the agent's
         # books and the observer's have to agree.
         usage = Usage(prompt=observed.prompt_tokens, completion=observed.completion_tokens)
-        return Given(answer=answer, usage=struck.count(usage), delivery=struck.delivery)
+        return Given(
+            conversation=conversation,
+            answer=answer,
+            usage=struck.count(usage),
+            delivery=struck.delivery,
+        )
 
     def _answer(self, conversation: Conversation) -> Answer:
         if self._counters.exhausted:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
+
+import pytest
 
 from pytest_tripwire import Harness, Options, Protection, Run, Task
 from pytest_tripwire.cases.long_investigation import STEPS
@@ -25,11 +28,16 @@ def ask(task: Task, messages: list[Any], *, offers: bool = True) -> Any:
         return json.load(connection.getresponse())["choices"][0]["message"]
 
 
-def work(task: Task, *, keep: int = 1000) -> str:
-    """A sub-agent: its own system prompt, the same task each time, the latest messages only."""
+def work(task: Task, *, keep: int = 1000, before: Sequence[Any] = (), renames: bool = False) -> str:
+    """A sub-agent: its own system prompt, the same task each time, the latest messages only.
+    `renames`: it gives each call an id of its own.
+    """
     history: list[Any] = []
+    begin = [WORKER, *before, {"role": "user", "content": "Look."}]
     while True:
-        message = ask(task, [WORKER, {"role": "user", "content": "Look."}, *history[-keep:]])
+        message = ask(task, [*begin, *history[-keep:]])
+        for call in message.get("tool_calls", []) if renames else []:
+            call["id"] = f"own-{len(history)}"
         history.append(message)
         if not message.get("tool_calls"):
             return str(message["content"])
@@ -85,3 +93,38 @@ def test_router_between_the_calls_is_none_of_the_runs_requests() -> None:
 
     assert sum(isinstance(each, ModelRequest) for each in run.events) == STEPS + 1
     assert run.cell.state == "contained"
+
+
+GREETING = [{"role": "assistant", "content": "Hello! How can I help?"}]
+EXAMPLE = [
+    {"role": "user", "content": "Where is A-1?"},
+    {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": "example", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "example", "content": "on its way"},
+    {"role": "assistant", "content": "It is on its way."},
+]
+
+
+@pytest.mark.parametrize("before", [GREETING, EXAMPLE, GREETING + EXAMPLE])
+@pytest.mark.parametrize("renames", [False, True])
+def test_what_an_agent_wrote_in_the_models_name_before_costs_no_move(
+    before: list[Any],
+    renames: bool,  # noqa: FBT001 - pytest passes parameters by name
+) -> None:
+    run = played(lambda task: work(task, before=before, renames=renames))
+
+    assert searches(run) == STEPS
+    assert run.answer == "This is what happened: ..."
+    assert run.cell.state == "contained"
+
+
+def test_a_router_that_is_asked_first_hides_no_greeting() -> None:
+    def agent(task: Task) -> str:
+        ask(task, [{"role": "user", "content": "Look."}], offers=False)
+        return work(task, before=GREETING)
+
+    assert searches(played(agent)) == STEPS

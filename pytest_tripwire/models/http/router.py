@@ -109,6 +109,7 @@ class Router:
             raise RequestError(400, asked.lacks)
         usage = asked.usage_in_stream or not asked.stream
         given = self._exchange.answer(asked.conversation, retry=retry, usage=usage)
+        asked = msgspec.structs.replace(asked, conversation=given.conversation)
         try:
             return _written(dialect, asked, given)
         except Exception as error:

@@ -107,6 +107,7 @@ class Direct:
             given = self._exchange.answer(asked.conversation)
         except RequestError as error:
             raise self._failed(error) from error
+        asked = msgspec.structs.replace(asked, conversation=given.conversation)
         return Reply(asked=asked, given=given, dialect=self._dialect, failed=self._failed)
 
     def _arrived(self, reply: Reply, *, stream: bool) -> Reply:
