@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_tripwire.models.cassettes import CassetteDivergence
 from pytest_tripwire.models.cassettes.canonical import MEANINGLESS, canonical
 from pytest_tripwire.models.cassettes.differences import differences
-from pytest_tripwire.models.cassettes.interaction import Sent
+from pytest_tripwire.models.cassettes.interaction import Got, Interaction, Sent
+from pytest_tripwire.models.cassettes.secrets import Secrets
+from pytest_tripwire.models.cassettes.tape import Tape
 
 BASE: dict[str, Any] = {
     "model": "m",
@@ -85,7 +88,9 @@ def test_ids_are_numbered_whatever_the_order_of_names() -> None:
     item = {"call_id": "call_1", "item_id": "item_2"}
     turned = {"item_id": "item_8", "call_id": "call_9"}
 
-    assert same(sent({"input": [item, item]}), sent({"input": [turned, turned]}))
+    one, other = ({"model": "m", "input": [each, each]} for each in (item, turned))
+
+    assert same(sent(one), sent(other))
 
 
 @pytest.mark.parametrize("name", sorted(MEANINGLESS))
@@ -129,7 +134,8 @@ def test_ids_mean_which_is_which(
     ],
 )
 def test_ids_of_every_protocol_are_numbered(made: dict[str, Any]) -> None:
-    bodies = [json.loads(json.dumps(made).replace("@", each)) for each in ("a1", "b2")]
+    asked = json.dumps({"model": "m", "input": [], **made})
+    bodies = [json.loads(asked.replace("@", each)) for each in ("a1", "b2")]
 
     assert same(sent(bodies[0]), sent(bodies[1]))
 
@@ -142,12 +148,76 @@ def test_ids_of_every_protocol_are_numbered(made: dict[str, Any]) -> None:
         {"messages": [{"content": "call_@"}]},
         {"messages": [{"id": "order @"}]},
         {"messages": [{"order_id": "call_@"}]},
+        {"prompt": {"variables": {"item_id": "A@"}}},
     ],
 )
 def test_what_belongs_to_the_team_is_no_id_of_a_protocol(own: dict[str, Any]) -> None:
-    bodies = [json.loads(json.dumps(own).replace("@", each)) for each in ("a1", "b2")]
+    asked = json.dumps({"model": "m", "input": [], **own})
+    bodies = [json.loads(asked.replace("@", each)) for each in ("a1", "b2")]
 
     assert not same(sent(bodies[0]), sent(bodies[1]))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"user": "@", "amount": 5},
+        {"metadata": {"customer": "@"}},
+        {"item_id": "@"},
+        {"id": "item-@"},
+        {"model": "a car's", "id": "item-@"},
+        {"contents": [{"parts": [{"functionCall": {"args": {"item_id": "@"}}}]}]},
+        {"messages": [{"content": [{"toolResult": {"content": [{"json": {"id": "item-@"}}]}}]}]},
+    ],
+)
+def test_what_a_tool_is_asked_about_counts(asked: dict[str, Any]) -> None:
+    bodies = [json.loads(json.dumps(asked).replace("@", each)) for each in ("a1", "b2")]
+
+    assert not same(sent(bodies[0]), sent(bodies[1]))
+
+
+def continued(response_id: str, *calls: tuple[str, str]) -> Sent:
+    outputs = [
+        {"type": "function_call_output", "call_id": call_id, "output": output}
+        for call_id, output in calls
+    ]
+    return sent({"model": "m", "previous_response_id": response_id, "input": outputs})
+
+
+def answer(response_id: str, *call_ids: str) -> Got:
+    calls = [{"type": "function_call", "call_id": call_id} for call_id in call_ids]
+    return Got(status=200, body=json.dumps({"id": response_id, "output": calls}).encode())
+
+
+def two_conversations() -> Tape:
+    """Two that a server keeps apart by ids alone."""
+    asked = [sent({"model": "m", "input": "one"}), sent({"model": "m", "input": "two"})]
+    asked += [continued("resp_1", ("call_a", "done"), ("call_b", "denied"))]
+    asked += [continued("resp_2", ("call_c", "done"), ("call_d", "denied"))]
+    answers = [answer("resp_1", "call_a", "call_b"), answer("resp_2", "call_c", "call_d")]
+    answers += [Got(status=200, body=b"first"), Got(status=200, body=b"second")]
+    recorded = [
+        Interaction(sent=request, got=got) for request, got in zip(asked, answers, strict=True)
+    ]
+    return Tape(shown="one.yaml", recorded=recorded, may_record=False, secrets=Secrets())
+
+
+def test_a_conversation_that_a_server_keeps_is_known_by_the_id_that_the_server_gave() -> None:
+    tape = two_conversations()
+    second = continued("resp_2", ("call_c", "done"), ("call_d", "denied"))
+
+    assert tape.claim(second, second)
+
+    assert tape.take(second).body == b"second"
+
+
+def test_results_of_calls_that_a_server_keeps_are_not_swapped() -> None:
+    swapped = continued("resp_1", ("call_b", "done"), ("call_a", "denied"))
+
+    with pytest.raises(CassetteDivergence) as refused:
+        two_conversations().claim(swapped, swapped)
+
+    assert refused.value.number == 1
 
 
 def test_fields_may_be_left_out_by_name() -> None:

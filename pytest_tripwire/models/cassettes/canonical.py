@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -12,7 +12,7 @@ import msgspec
 
 from pytest_tripwire.models.cassettes.interaction import Sent
 
-#: Top-level fields by which providers tell users, caches and retries apart.
+#: Top-level fields by which providers of models tell users, caches and retries apart.
 MEANINGLESS = frozenset(
     {
         "user",
@@ -40,8 +40,20 @@ _MADE = re.compile(r"(?:call|toolu|srvtoolu|mcptoolu|resp|msg|fc|ctc|rs|item|cha
 
 #: Below these stands what tools take, which is the team's own: nothing in there is an id of ours.
 _FREE = frozenset(
-    {"arguments", "parameters", "input_schema", "schema", "json_schema", "properties"}
+    {
+        "arguments",
+        "parameters",
+        "input_schema",
+        "schema",
+        "json_schema",
+        "properties",
+        "variables",
+    }
 )
+
+#: One of these stands beside the name of a model in a request to it.
+_ASKED = frozenset({"messages", "input", "prompt", "instructions"})
+_GIVEN = re.compile(r'"\w*id"\s*:\s*"([^"\\]+)"')
 
 
 class Canonical(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,41 +65,61 @@ class Canonical(msgspec.Struct, frozen=True, kw_only=True):
     body: Any
 
 
-def canonical(sent: Sent, ignore: Iterable[str] = ()) -> Canonical:
+def canonical(
+    sent: Sent, ignore: Iterable[str] = (), given: frozenset[str] = frozenset()
+) -> Canonical:
     """The meaning of a request. Host, port and headers have none: a recording is played whatever
     the server was called.
 
     Args:
         sent: a request, filtered.
         ignore: further top-level fields of its body that mean nothing.
+        given: ids that the recorded answers hold. Played, they are the same each time, so they
+            mean themselves.
     """
     parts = urlsplit(sent.uri)
     return Canonical(
         method=sent.method.upper(),
         path=parts.path.rstrip("/") or "/",
         query=tuple(sorted(parse_qsl(parts.query, keep_blank_values=True))),
-        body=canonical_body(sent.body, ignore),
+        body=canonical_body(sent.body, ignore, given),
     )
 
 
-def canonical_body(body: bytes, ignore: Iterable[str] = ()) -> Any:
-    """The meaning of a body: keys sorted, ids numbered as they appear, meaningless fields left
-    out. A body that is no JSON means itself.
+def canonical_body(
+    body: bytes, ignore: Iterable[str] = (), given: frozenset[str] = frozenset()
+) -> Any:
+    """The meaning of a body: keys sorted, and in what a model is asked, ids numbered as they
+    appear and meaningless fields left out. A body that is no JSON means itself.
     """
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return body.decode("utf-8", "surrogateescape")
-    if isinstance(value, dict):
-        left_out = MEANINGLESS.union(ignore)
-        value = {name: each for name, each in value.items() if name not in left_out}
-    return _Numbering().of(value)
+    if not isinstance(value, dict):
+        return value
+    asks = _asks_a_model(value)
+    left_out = MEANINGLESS.union(ignore) if asks else frozenset(ignore)
+    kept = {name: each for name, each in value.items() if name not in left_out}
+    return _Numbering(given).of(kept) if asks else kept
+
+
+def _asks_a_model(value: dict[str, Any]) -> bool:
+    # To the API of a tool, `user` and `item_id` are what it is about.
+    named = isinstance(value.get("model"), str) or "anthropic_version" in value
+    return named and not _ASKED.isdisjoint(value)
+
+
+def ids_given(text: str) -> Iterator[str]:
+    """The ids in an answer: JSON, or events that hold some."""
+    yield from _GIVEN.findall(text)
 
 
 class _Numbering:
-    """Numbers ids in the order in which they appear."""
+    """Numbers ids in the order in which they appear, save those that the answers gave."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: frozenset[str]) -> None:
+        self._given = given
         self._numbers: dict[str, str] = {}
 
     def of(self, value: Any, *, free: bool = False) -> Any:
@@ -105,6 +137,8 @@ class _Numbering:
         return self.of(value, free=free or inside)
 
     def _number(self, value: str) -> str:
+        if value in self._given:
+            return value
         return self._numbers.setdefault(value, f"id {len(self._numbers) + 1}")
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
-from pytest_tripwire.models.cassettes.canonical import Canonical, canonical
+from pytest_tripwire.models.cassettes.canonical import Canonical, canonical, ids_given
 from pytest_tripwire.models.cassettes.differences import differences
 from pytest_tripwire.models.cassettes.errors import CassetteDivergence, CassetteError
-from pytest_tripwire.models.cassettes.filtering import filtered_request, filtered_response
+from pytest_tripwire.models.cassettes.filtering import (
+    decompressed,
+    filtered_request,
+    filtered_response,
+)
 from pytest_tripwire.models.cassettes.interaction import Got, Interaction, Sent
 from pytest_tripwire.models.cassettes.secrets import Secrets, sent_secrets
 
@@ -49,6 +54,9 @@ class Tape:
         self._missing = missing
         self._recorded = tuple(recorded)
         # By name alone: what is a secret on this machine was none where it was recorded.
+        self._given = frozenset(
+            id_ for each in self._recorded for id_ in ids_given(_readable(each.got))
+        )
         plain = (filtered_request(each.sent, Secrets()) for each in self._recorded)
         self._meanings = [self._meaning(sent) for sent in plain]
         self._played: dict[int, int] = {}
@@ -138,7 +146,7 @@ class Tape:
         )
 
     def _meaning(self, sent: Sent) -> Canonical:
-        return canonical(sent, self._ignore)
+        return canonical(sent, self._ignore, self._given)
 
     def _meanings_of(self, sent: Sent) -> tuple[Canonical, ...]:
         """What a request may mean. A key that stands in its texts was hidden when it was recorded;
@@ -194,6 +202,13 @@ class Tape:
     def _distance(self, meaning: Canonical, index: int) -> int:
         found = differences(meaning, self._meanings[index])
         return sum(1 for _ in itertools.islice(found, _ENOUGH))
+
+
+def _readable(got: Got) -> str:
+    # What plain vcrpy recorded may be compressed, in any way that there is.
+    with suppress(CassetteError):
+        got = decompressed(got)
+    return got.body.decode("utf-8", "replace")
 
 
 def _is_one_of(meaning: Canonical, meant: Iterable[Canonical]) -> bool:
