@@ -60,6 +60,12 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         """The agent's tools that a role plays. Raises what the binder raises."""
         return frozenset(self.binder.tool_name(role) for role in self.roles)
 
+    def owes(self, conversation: Conversation) -> bool:
+        """Whether a request only fetches a call that is left of the latest move. Raises as `answer`
+        does.
+        """
+        return self.concerns(conversation) and self._rest(conversation) is not None
+
     # -- what the script wants
 
     def _move(self, seen: Seen) -> Move:

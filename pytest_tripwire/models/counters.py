@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
+from typing import TypeAlias
 
 import msgspec
 
 from pytest_tripwire.models.answer import Answer
 from pytest_tripwire.models.conversation import Conversation
 from pytest_tripwire.models.script import Move
+
+#: Where in which conversation a request is.
+_Place: TypeAlias = tuple[str, int, int]
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,8 +81,8 @@ class Counters:
         self._time_is_up = time_is_up
         self._late = False
         self._lock = threading.Lock()
-        self._answered: set[tuple[str, int]] = set()
-        self._attempts: Counter[tuple[str, int]] = Counter()
+        self._answered: set[_Place] = set()
+        self._attempts: Counter[_Place] = Counter()
         self._written: dict[str, int] = {}
         self._noted: list[Noted] = []
         self._withheld: dict[str, None] = {}
@@ -138,7 +142,7 @@ class Counters:
 
     def admit(self, conversation: Conversation, *, retry: bool, usage: bool = True) -> Noted:
         """Count a request; returns it as far as it is known."""
-        place = (conversation.key, conversation.turn)
+        place = _place(conversation)
         with self._lock:
             self.requests += 1
             self._attempts[place] += 1
@@ -170,7 +174,7 @@ class Counters:
         """Count an answer; returns what there is to know about it. A conversation that is begun
         anew is no repeat: it is asked for, and paid for, like any other.
         """
-        place = (conversation.key, conversation.turn)
+        place = _place(conversation)
         with self._lock:
             repeat = retry and place in self._answered
             self._answered.add(place)
@@ -198,3 +202,8 @@ class Counters:
         with self._lock:
             closed, self._closed = self._closed, True
             return not closed
+
+
+def _place(conversation: Conversation) -> _Place:
+    # The calls of one move may be fetched one at a time: by requests of their own.
+    return (conversation.key, conversation.turn, conversation.made)

@@ -82,7 +82,8 @@ class Exchange:
 
     def _given(self, noted: Noted) -> Given:
         conversation = noted.conversation
-        struck = self._plan.at(conversation.turn, noted.attempt)
+        rest = self._actor.owes(conversation)
+        struck = self._plan.at(None if rest else conversation.turn, noted.attempt)
         struck.check()
         if struck.delivery.drop:
             # Nobody hears the answer, so the script is not asked and nobody pays.

@@ -16,6 +16,7 @@ class RequestError(Exception):
         headers: what the response carries besides.
         final: whether the same request would get the same error again, so that a client which
             tries once more only loses time.
+        delay: real seconds before the client hears of it.
     """
 
     def __init__(
@@ -27,6 +28,7 @@ class RequestError(Exception):
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
         final: bool = True,
+        delay: float = 0.0,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -35,3 +37,4 @@ class RequestError(Exception):
         self.code = code
         self.headers = dict(headers or {})
         self.final = final
+        self.delay = delay

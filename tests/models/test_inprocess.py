@@ -135,6 +135,16 @@ def test_an_answer_that_is_late_is_late_in_real_time() -> None:
     assert time.monotonic() - started >= 0.02
 
 
+def test_an_error_that_is_late_is_late_in_real_time() -> None:
+    for ask in (Direct.ask, lambda *args: asyncio.run(Direct.aask(*args))):
+        started = time.monotonic()
+
+        with pytest.raises(FrameworkError, match="RequestError"):
+            ask(direct(Status(), Delay(seconds=0.02)), BODY)
+
+        assert time.monotonic() - started >= 0.02
+
+
 def test_a_late_answer_can_be_given_up_under_asyncio() -> None:
     async def impatient() -> None:
         async with asyncio.timeout(0.01):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_tripwire.models import Calls, Move, Propose, Seen
 from pytest_tripwire.models.faults import (
     CutStream,
     Delay,
@@ -130,6 +132,69 @@ def test_a_delay_is_longer_than_a_clients_patience(run: Run, ask: Body) -> None:
 
     running.server.stop()
     connection.close()
+
+
+def test_an_error_may_be_late_too(run: Run, ask: Body) -> None:
+    running = run(faults=[Status(status=503), Delay(seconds=0.3)])
+    begun = time.monotonic()
+
+    status, _, _ = exchange(running.port, ask())
+
+    assert status == 503
+    assert time.monotonic() - begun >= 0.3
+
+
+def two_at_once(seen: Seen) -> Move:
+    queries = [10 * seen.turn + place for place in range(2)]
+    return Calls(proposals=tuple(Propose(role="search", slots={"query": q}) for q in queries))
+
+
+def one_at_a_time(running: Any, ask: Body, count: int) -> list[str]:
+    """What an agent gets that forbids several calls in one message: each call's query, `spoilt`, or
+    the status of an error.
+    """
+    history: list[dict[str, Any]] = []
+    texts = []
+    while len(texts) < count:
+        status, body = running.post(ask(*history, parallel_tool_calls=False))
+        if status != 200:
+            texts.append(str(status))
+            continue
+        message = body["choices"][0]["message"]
+        text = message["tool_calls"][0]["function"]["arguments"]
+        texts.append(str(json.loads(text)["query"]) if text.startswith("{") else "spoilt")
+        history += results(message)
+    return texts
+
+
+def test_a_turn_whose_calls_go_out_one_at_a_time_is_struck_once(run: Run, ask: Body) -> None:
+    running = run(script=two_at_once, faults=[Status(turn=1)])
+
+    assert one_at_a_time(running, ask, 5) == ["0", "1", "500", "10", "11"]
+
+
+def test_a_move_whose_calls_go_out_one_at_a_time_loses_none_to_the_next(
+    run: Run, ask: Body
+) -> None:
+    running = run(script=two_at_once, faults=[MalformedArguments(turn=1)])
+    whole = run(script=two_at_once)
+
+    assert one_at_a_time(running, ask, 5) == ["0", "1", "spoilt", "10", "11"]
+    assert one_at_a_time(whole, ask, 4) == ["0", "1", "10", "11"]
+
+
+def test_a_call_that_is_left_of_a_move_is_paid_for_once_and_so_is_the_next(
+    run: Run, ask: Body
+) -> None:
+    running = run(script=two_at_once)
+    one_at_a_time(running, ask, 2)
+    first = running.post(ask(parallel_tool_calls=False))[1]["choices"][0]["message"]
+    second = running.post(ask(*results(first), parallel_tool_calls=False))[1]["choices"][0]
+    more = ask(*results(first), *results(second["message"]), parallel_tool_calls=False)
+    # The first try of it was lost on the way here.
+    running.send("POST", CHAT, json.dumps(more).encode(), {"x-stainless-retry-count": "1"})
+
+    assert [each.repeat for each in running.observed] == [False] * 5
 
 
 def test_spoilt_arguments_are_no_json_and_the_move_is_made_again(run: Run, ask: Body) -> None:

@@ -44,8 +44,10 @@ class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
     #: once more at the next turn. What a client gets is then the same at every try.
     spoils: ClassVar[bool] = False
 
-    def hits(self, turn: int, attempt: int) -> bool:
-        """Whether it strikes the request of this turn, at this try."""
+    def hits(self, turn: int | None, attempt: int) -> bool:
+        """Whether it strikes the request of this turn, at this try; the turn is None as in
+        `Plan.at`.
+        """
         tried = self.spoils or not self.attempts or attempt in self.attempts
         return tried and self.turn in (None, turn)
 

@@ -17,8 +17,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     faults: tuple[ModelFault, ...] = ()
 
-    def at(self, turn: int, attempt: int) -> Plan:
-        """The part that strikes the request of this turn, at this try."""
+    def at(self, turn: int | None, attempt: int) -> Plan:
+        """The part that strikes the request of this turn, at this try; None for a request that
+        only fetches what is left of a turn's calls.
+        """
         return Plan(faults=tuple(each for each in self.faults if each.hits(turn, attempt)))
 
     def lost_before(self, turn: int) -> int:
@@ -29,6 +31,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def check(self) -> None:
         """Raise the error response in place of an answer, if there is one."""
         for error in filter(None, (each.error() for each in self.faults)):
+            error.delay = self.delivery.delay
             raise error
 
     def alter(self, answer: Answer) -> Answer:

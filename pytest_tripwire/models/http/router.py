@@ -10,6 +10,7 @@ import msgspec
 
 from pytest_tripwire.models.counters import Counters
 from pytest_tripwire.models.exchange import Exchange, Given
+from pytest_tripwire.models.faults import Delivery
 from pytest_tripwire.models.http.messages import HttpReply, HttpRequest
 from pytest_tripwire.models.request_error import RequestError
 from pytest_tripwire.models.wire.dialect import Asked, Dialect
@@ -68,6 +69,7 @@ class Router:
             status=error.status,
             body=msgspec.json.encode(self._dialect_of(request).error(error)),
             headers={**final, **error.headers},
+            delivery=Delivery(delay=error.delay),
         )
 
     def crashed(self, error: BaseException) -> None:

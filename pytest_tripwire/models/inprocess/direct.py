@@ -88,33 +88,39 @@ class Direct:
     def ask(self, body: dict[str, Any], *, stream: bool = False) -> Reply:
         """The answer to a request. Raises the framework's error."""
         reply = self._reply(body, stream=stream)
-        if seconds := reply.given.delivery.delay:
+        if seconds := _delay(reply):
             time.sleep(seconds)  # real time, as the time-outs of agents are
         return self._arrived(reply, stream=stream)
 
     async def aask(self, body: dict[str, Any], *, stream: bool = False) -> Reply:
         """The same for async code, under asyncio or trio."""
         reply = self._reply(body, stream=stream)
-        if seconds := reply.given.delivery.delay:
+        if seconds := _delay(reply):
             await (trio_module() or asyncio).sleep(seconds)
         return self._arrived(reply, stream=stream)
 
-    def _reply(self, body: dict[str, Any], *, stream: bool) -> Reply:
+    def _reply(self, body: dict[str, Any], *, stream: bool) -> Reply | RequestError:
         try:
             asked = self._dialect.parse(body)
             # A framework takes the usage of a stream as it comes; nobody has to ask for it.
             asked = msgspec.structs.replace(asked, stream=stream, usage_in_stream=True)
             given = self._exchange.answer(asked.conversation)
         except RequestError as error:
-            raise self._failed(error) from error
+            return error
         asked = msgspec.structs.replace(asked, conversation=given.conversation)
         return Reply(asked=asked, given=given, dialect=self._dialect, failed=self._failed)
 
-    def _arrived(self, reply: Reply, *, stream: bool) -> Reply:
+    def _arrived(self, reply: Reply | RequestError, *, stream: bool) -> Reply:
+        if isinstance(reply, RequestError):
+            raise self._failed(reply) from reply
         delivery = reply.given.delivery
         if delivery.drop or (delivery.cut is not None and not stream):
             raise self._failed(LostConnectionError())
         return reply
+
+
+def _delay(reply: Reply | RequestError) -> float:
+    return reply.delay if isinstance(reply, RequestError) else reply.given.delivery.delay
 
 
 def function(name: str, description: str | None, parameters: Any) -> dict[str, Any]:
