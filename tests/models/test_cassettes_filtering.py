@@ -218,6 +218,13 @@ WAYS = {
     "query": request(uri=f"https://api.example/v1/x?alt=sse&key={KEY}"),
     "access_token": request(uri=f"https://api.example/v1/x?access_token={quote(KEY)}"),
     "userinfo": request(uri=f"https://me:{KEY}@api.example/v1/x"),
+    "a name without a password": request(uri=f"https://{KEY}@api.example/v1/x"),
+    "basic without a password": request(
+        headers={"Authorization": ("Basic " + base64.b64encode(f"{KEY}:".encode()).decode(),)}
+    ),
+    "bearer in another header": request(headers={"X-Upstream": (f"bEARER {KEY}",)}),
+    "a name that has lost its capitals": request(headers={"x-usertoken": (KEY,)}),
+    "authentication": request(headers={"Authentication": (KEY,)}),
 }
 
 
@@ -294,6 +301,76 @@ def test_a_form_is_filtered_by_name() -> None:
     kept = filtered_request(sent, Secrets())
 
     assert kept.body == b"grant_type=x&client_secret=[filtered]&scope=a+b"
+
+
+PARTS = {"Content-Type": ("multipart/form-data; boundary=xx",)}
+
+
+def in_parts(*fields: tuple[str, bytes]) -> bytes:
+    kept = (
+        b'--xx\r\nContent-Disposition: form-data; name="%s"\r\nX-A: b\r\n\r\n%s\r\n'
+        % (name.encode(), value)
+        for name, value in fields
+    )
+    return b"".join(kept) + b"--xx--\r\n"
+
+
+@pytest.mark.parametrize("file", [b"a\r\nb", b"\xff\x00\r\n"], ids=["text", "bytes"])
+def test_a_form_in_parts_is_filtered_by_name(file: bytes) -> None:
+    body = in_parts(("purpose", b"key"), ("api_key", b"one\r\ntwo"), ("file", file))
+
+    kept = filtered_request(request(headers=PARTS, body=body), Secrets())
+
+    assert kept.body == in_parts(("purpose", b"key"), ("api_key", b"[filtered]"), ("file", file))
+
+
+def test_a_compressed_request_is_filtered_and_kept_readable() -> None:
+    headers = {"Authorization": (f"Bearer {KEY}",), "Content-Encoding": ("gzip",)}
+    sent = request(headers=headers, body=gzip.compress(json.dumps({"user": KEY}).encode()))
+
+    kept = filtered_request(sent, Secrets(sent_secrets(sent)))
+
+    assert kept.body == b'{"user": "[filtered]"}'
+    assert kept.headers == {"Authorization": (FILTERED,)}
+
+
+def test_a_request_that_cannot_be_read_is_told_as_one() -> None:
+    sent = request(headers={"Content-Encoding": ("odd",)}, body=b"\xff")
+
+    with pytest.raises(CassetteError, match="a request is compressed with 'odd'"):
+        filtered_request(sent, Secrets())
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_key_in_the_midst_of_base64_is_gone(before: int) -> None:
+    text = base64.b64encode(b"x" * before + KEY.encode() + b" and more").decode()
+
+    hidden = Secrets([KEY]).hide(text)
+
+    assert hidden.count(FILTERED) == 1
+    assert len(hidden.replace(FILTERED, "")) <= before * 2 + 20
+
+
+def test_a_key_in_an_address_to_go_to_is_gone() -> None:
+    got = Got(status=302, headers={"Location": ("https://me:pw@b.example/x?token=a&page=2",)})
+
+    kept = filtered_response(got, Secrets())
+
+    assert kept.headers == {"Location": ("https://b.example/x?token=[filtered]&page=2",)}
+
+
+def test_a_key_in_the_pieces_of_choices_that_take_turns_is_gone() -> None:
+    events = [
+        {"choices": [{"index": index, "delta": {"content": piece}}]}
+        for piece in (KEY[:9], KEY[9:])
+        for index in (0, 1)
+    ]
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+
+    kept = filtered_response(Got(status=200, body=body.encode()), Secrets([KEY])).body.decode()
+
+    assert KEY[:9] not in kept
+    assert KEY[9:] not in kept
 
 
 def test_bytes_that_are_no_text_lose_the_key_too() -> None:
@@ -410,6 +487,16 @@ def test_what_looks_like_a_key_is_hidden_unasked(text: str) -> None:
 @pytest.mark.parametrize("text", ["sk-learn and risk-free-investments-2024", "a token", "ask-1"])
 def test_ordinary_words_are_no_keys(text: str) -> None:
     assert Secrets().hide(text) == text
+
+
+def test_a_password_in_the_url_of_a_proxy_or_a_database_is_a_secret() -> None:
+    environment = {
+        "HTTPS_PROXY": "http://me:proxy-password@proxy.example:8080",
+        "DATABASE_URL": "postgresql+psycopg://me:db-password@db.example/x",
+        "HOMEPAGE": "https://example.org:8080/someone@example.org",
+    }
+
+    assert secrets_of(environment) == ("proxy-password", "db-password")
 
 
 def test_secrets_of_the_environment_are_told_by_their_names() -> None:

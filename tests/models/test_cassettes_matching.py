@@ -176,6 +176,19 @@ def test_what_a_tool_is_asked_about_counts(asked: dict[str, Any]) -> None:
     assert not same(sent(bodies[0]), sent(bodies[1]))
 
 
+def upload(boundary: str, text: str = "hello") -> Sent:
+    part = f'--{boundary}\r\nContent-Disposition: form-data; name="file"\r\n\r\n{text}\r\n'
+    return sent(
+        f"{part}--{boundary}--\r\n".encode(),
+        headers={"Content-Type": (f"multipart/form-data; boundary={boundary}",)},
+    )
+
+
+def test_the_boundary_of_an_upload_means_nothing() -> None:
+    assert same(upload("one"), upload("two"))
+    assert not same(upload("one"), upload("one", "goodbye"))
+
+
 def continued(response_id: str, *calls: tuple[str, str]) -> Sent:
     outputs = [
         {"type": "function_call_output", "call_id": call_id, "output": output}

@@ -6,6 +6,7 @@ import json
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from pytest_tripwire.models.cassettes.multipart import filtered_parts
 from pytest_tripwire.models.cassettes.names import is_secret
 from pytest_tripwire.models.cassettes.secrets import FILTERED, Secrets
 from pytest_tripwire.models.cassettes.streams import filtered_stream, is_stream
@@ -23,6 +24,7 @@ def filtered_body(body: bytes, secrets: Secrets, *, content_type: str, answer: b
         content_type: what the header says.
         answer: whether it is a response.
     """
+    body = filtered_parts(body, content_type)
     try:
         text = body.decode()
     except UnicodeDecodeError:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from pytest_tripwire.models.cassettes.interaction import Sent
+from pytest_tripwire.models.cassettes.multipart import without_boundary
 
 #: Top-level fields by which providers of models tell users, caches and retries apart.
 MEANINGLESS = frozenset(
@@ -82,7 +83,9 @@ def canonical(
         method=sent.method.upper(),
         path=parts.path.rstrip("/") or "/",
         query=tuple(sorted(parse_qsl(parts.query, keep_blank_values=True))),
-        body=canonical_body(sent.body, ignore, given),
+        body=canonical_body(
+            without_boundary(sent.body, sent.header("content-type")), ignore, given
+        ),
     )
 
 

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -14,21 +15,29 @@ from pytest_tripwire.models.cassettes.bodies import filtered_body, filtered_pair
 from pytest_tripwire.models.cassettes.errors import CassetteError
 from pytest_tripwire.models.cassettes.interaction import Got, Headers, Sent
 from pytest_tripwire.models.cassettes.names import is_secret_header
-from pytest_tripwire.models.cassettes.secrets import FILTERED, Secrets
+from pytest_tripwire.models.cassettes.secrets import FILTERED, Secrets, proves
+
+Message = TypeVar("Message", Sent, Got)
 
 _ENCODING = "content-encoding"
+_URLS = frozenset({"location", "content-location", "referer"})
 #: What describes the bytes on the wire rather than those that are kept.
 _OF_THE_WIRE = frozenset({_ENCODING, "transfer-encoding"})
 
 
 def filtered_request(sent: Sent, secrets: Secrets) -> Sent:
-    """The request without secrets."""
+    """The request without secrets, uncompressed.
+
+    Raises:
+        CassetteError: for a body that is compressed in a way that cannot be undone here.
+    """
+    plain = decompressed(sent)
     content_type = sent.header("content-type")
-    body = filtered_body(sent.body, secrets, content_type=content_type, answer=False)
+    body = filtered_body(plain.body, secrets, content_type=content_type, answer=False)
     return Sent(
         method=sent.method,
         uri=secrets.hide(_filtered_uri(sent.uri)),
-        headers=_filtered_headers(sent.headers, secrets, sent.body, body),
+        headers=_filtered_headers(plain.headers, secrets, sent.body, body),
         body=body,
     )
 
@@ -52,7 +61,10 @@ def filtered_response(got: Got, secrets: Secrets) -> Got:
 
 
 def _filtered_uri(uri: str) -> str:
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return uri
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=host, query=filtered_pairs(parts.query)))
 
@@ -71,20 +83,27 @@ def _filtered_headers(
 def _header(name: str, values: tuple[str, ...], secrets: Secrets) -> tuple[str, ...]:
     if is_secret_header(name):
         return (FILTERED,)
-    return tuple(secrets.hide(value) for value in values)
+    return tuple(secrets.hide(_filtered_value(name, value)) for value in values)
 
 
-def decompressed(got: Got) -> Got:
-    """The response as it was before it was compressed for the wire. Raises CassetteError."""
-    body = got.body
-    for encoding in reversed(got.header(_ENCODING).replace(" ", "").lower().split(",")):
+def _filtered_value(name: str, value: str) -> str:
+    if proves(value):
+        return FILTERED
+    return _filtered_uri(value) if name.lower() in _URLS else value
+
+
+def decompressed(message: Message) -> Message:
+    """The message as it was before it was compressed for the wire. Raises CassetteError."""
+    body = message.body
+    for encoding in reversed(message.header(_ENCODING).replace(" ", "").lower().split(",")):
         if encoding and encoding != "identity" and body:
-            body = _undone(encoding, body)
-    kept = {name: each for name, each in got.headers.items() if name.lower() not in _OF_THE_WIRE}
-    return msgspec.structs.replace(got, headers=kept, body=body)
+            body = _undone(encoding, body, of=message)
+    headers = message.headers.items()
+    kept = {name: each for name, each in headers if name.lower() not in _OF_THE_WIRE}
+    return msgspec.structs.replace(message, headers=kept, body=body)
 
 
-def _undone(encoding: str, body: bytes) -> bytes:
+def _undone(encoding: str, body: bytes, *, of: Sent | Got) -> bytes:
     # Some clients hand a body over uncompressed and leave the header as it was.
     with suppress(UnicodeDecodeError):
         body.decode()
@@ -95,10 +114,12 @@ def _undone(encoding: str, body: bytes) -> bytes:
             return undo(body)
     except Exception:  # noqa: BLE001, S110 - each library has exceptions of its own
         pass
+    what, todo = "response", "have the client send `Accept-Encoding: gzip`"
+    if isinstance(of, Sent):
+        what, todo = "request", "have the client send it as it is, or compressed with gzip"
     raise CassetteError(
-        f"a response is compressed with {encoding[:20]!r}, which cannot be undone here, so its "
-        "secrets cannot be filtered and it is not recorded: have the client send "
-        "`Accept-Encoding: gzip`"
+        f"a {what} is compressed with {encoding[:20]!r}, which cannot be undone here, so its "
+        f"secrets cannot be filtered and it is not recorded: {todo}"
     )
 
 

@@ -20,11 +20,15 @@ _HEADERS = frozenset(
     }
 )
 
+_PROOFS = frozenset({"authentication", "pat"})
+_ENDS = ("auth", "key", "session", "signature", "token")
+
+_USERINFO = re.compile(r"[A-Za-z][\w+.-]*://[^/@\s:]*:([^/@\s]+)@")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SURE = frozenset({
     "accesskey", "accesstoken", "apikey", "apikeys", "authorization", "authtoken", "bearer",
     "cookie", "cookies", "credential", "credentials", "jwt", "passphrase", "passwd", "password",
-    "passwords", "secret", "secrets",
+    "passcode", "passwords", "secret", "secrets",
 })  # fmt: skip
 _SURE_ENDS = ("password", "apikey", "secret", "secretkey", "accesstoken", "authtoken")
 #: Of these with a key, a token or a secret: `api_key`, `refresh_token`.
@@ -32,9 +36,9 @@ _SURE_OF = frozenset({
     "access", "api", "auth", "bearer", "client", "csrf", "encryption", "master", "private",
     "refresh", "security", "session", "signing", "subscription",
 })  # fmt: skip
-_SURE_WHAT = frozenset({"key", "keys", "token", "tokens"})
+_SURE_WHAT = frozenset({"assertion", "key", "keys", "token", "tokens"})
 _LIKELY = frozenset({
-    "auth", "key", "keys", "session", "sessions", "sig", "signature", "token", "tokens",
+    "auth", "key", "keys", "pass", "session", "sessions", "sig", "signature", "token", "tokens",
 })  # fmt: skip
 #: What may follow the word that counts: `session_id`, `token_value`.
 _AFTER = frozenset({"data", "hash", "header", "id", "ids", "string", "value"})
@@ -67,24 +71,35 @@ def is_secret_header(name: str) -> bool:
     lower = name.lower()
     words = _split(lower)
     # The plural counts what a text has: `x-ratelimit-remaining-tokens`.
-    likely = any(word in _LIKELY and word != "tokens" for word in words)
+    likely = any(_is_likely_in_header(word) for word in words)
     return lower in _HEADERS or likely or (is_secret(lower) and words[-1] != "tokens")
 
 
+def _is_likely_in_header(word: str) -> bool:
+    # Capitals are lost on the way, and with them where a word begins: `usertoken`.
+    if word == "tokens":
+        return False
+    return word in _LIKELY or word in _PROOFS or word.endswith(_ENDS)
+
+
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of environment variables whose name says secret."""
-    return tuple(
-        value
-        for name, value in environment.items()
-        if len(value) >= LEAST and _is_secret_variable(name)
-    )
+    """The values of environment variables whose name says secret, and passwords in URLs."""
+    held = [value for name, value in environment.items() if _is_secret_variable(name)]
+    held += filter(None, map(_password_in, environment.values()))
+    return tuple(value for value in held if len(value) >= LEAST)
+
+
+def _password_in(value: str) -> str:
+    """That of a proxy or a database, which stands in its URL."""
+    found = _USERINFO.match(value)
+    return found[1] if found else ""
 
 
 def _is_secret_variable(name: str) -> bool:
     # A desktop's session and a socket's path are no secrets, and may stand in any text.
     # `PWD` alone is the working directory.
     words = _split(name.lower())
-    likely = {"key", "token"} if len(words) == 1 else {"key", "token", "pwd"}
+    likely = {"key", "token"} if len(words) == 1 else {"key", "token", "pwd", "pass", "pat"}
     return is_surely_secret(name.lower()) or bool(likely.intersection(words))
 
 

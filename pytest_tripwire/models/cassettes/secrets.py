@@ -32,6 +32,7 @@ _SHAPES = re.compile(
     r"|\bxox[abprs]-[\w-]{10,}|\bhf_[A-Za-z0-9]{20,}|\bgsk_[A-Za-z0-9]{20,}"
     r"|\beyJ[\w-]{8,400}\.eyJ[\w-]{8,4000}\.[\w-]{8,1000}"
 )
+_PROOF = re.compile(r"\s*(?:Bearer|Basic)\s+\S{8}", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Digest)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -74,13 +75,20 @@ class Secrets:
 def sent_secrets(sent: Sent) -> Iterator[str]:
     """What a request proves itself by: keys in its headers and in its URL."""
     for name, values in sent.headers.items():
-        for value in values if is_secret_header(name) else ():
+        for value in values:
+            if not is_secret_header(name) and not proves(value):
+                continue
             yield from _credentials(value) if name.lower() != "cookie" else _cookies(value)
     parts = urlsplit(sent.uri)
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if is_secret(name):
             yield value
-    yield from filter(None, (parts.password,))
+    yield from filter(None, (parts.password or parts.username,))
+
+
+def proves(value: str) -> bool:
+    """Whether a header's value says of itself that it proves who asks."""
+    return _PROOF.match(value) is not None
 
 
 def _credentials(value: str) -> Iterator[str]:
@@ -93,7 +101,9 @@ def _credentials(value: str) -> Iterator[str]:
         except (binascii.Error, UnicodeDecodeError):
             return
         yield pair
-        yield pair.partition(":")[2]
+        user, _, password = pair.partition(":")
+        # Some take the key for the name, and no password.
+        yield password or user
 
 
 def _cookies(value: str) -> Iterator[str]:
@@ -113,8 +123,17 @@ def _forms(text: str) -> Iterator[str]:
         yield escaped.replace("/", "\\/")
     data = text.encode("utf-8", "surrogatepass")
     yield from (quote(data, safe=""), quote(data), quote_plus(data))
-    for encoded in (base64.b64encode(data), base64.urlsafe_b64encode(data)):
-        yield encoded.decode().rstrip("=")
+    yield from _in_base64(data)
     unquoted = unquote_to_bytes(text).decode("utf-8", "replace")
     if len(unquoted) >= LEAST:
         yield unquoted
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    """What a text becomes in base64, by itself and in the midst of others."""
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        yield encode(data).decode().rstrip("=")
+        for before in range(3):
+            # Three bytes become four characters, which those at both ends share with others.
+            whole = encode(b"\0" * before + data)[: (before + len(data)) // 3 * 4]
+            yield whole[4 if before else 0 :].decode()

@@ -75,12 +75,22 @@ def _join(events: list[Any], secrets: Secrets) -> None:
     """Hide what is a secret only once the pieces of a text are put together."""
     texts: dict[Any, list[_Piece]] = {}
     for event in events:
-        marks = tuple(str(event.get(mark)) for mark in _MARKS) if isinstance(event, dict) else ()
+        marks = _marks(event)
         for path, piece in _pieces(event):
             texts.setdefault((marks, path), []).append(piece)
     for pieces in texts.values():
         if len(pieces) > 1:
             _hide_across(pieces, secrets)
+
+
+def _marks(event: Any) -> tuple[str, ...]:
+    """What tells apart the texts that are sent by turns."""
+    if not isinstance(event, dict):
+        return ()
+    choices = event.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    choice = first.get("index") if isinstance(first, dict) else None
+    return (*(str(event.get(mark)) for mark in _MARKS), str(choice))
 
 
 def _pieces(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, _Piece]]:

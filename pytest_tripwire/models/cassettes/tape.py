@@ -111,7 +111,7 @@ class Tape:
             self._requests += 1
             if self.problem is not None:
                 raise self.problem.with_traceback(None)
-            chosen = self._choose(sent)
+            chosen = self._choose_or_refuse(sent)
             if chosen is None and not self.may_record:
                 self.problem = self._refusal(sent)
                 raise self.problem
@@ -156,6 +156,13 @@ class Tape:
         sent_along = Secrets(sent_secrets(sent))
         known = (self._secrets | sent_along.texts, sent_along, Secrets())
         return tuple(self._meaning(filtered_request(sent, each)) for each in known)
+
+    def _choose_or_refuse(self, sent: Sent) -> int | None:
+        try:
+            return self._choose(sent)
+        except CassetteError as error:
+            self.problem = CassetteError(f"{self._shown}: {error}")
+            raise self.problem from None
 
     def _choose(self, sent: Sent) -> int | None:
         if not self._recorded:
