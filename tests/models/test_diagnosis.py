@@ -272,6 +272,35 @@ def test_a_last_summary_without_calls_is_in_order() -> None:
     assert one.found == ()
 
 
+def test_a_last_summary_at_the_agents_own_limit_is_in_order() -> None:
+    one = agent("search", "search", "write")
+    one.step()
+    one.step()
+    one.step(choice=NONE)
+
+    assert one.found == ()
+
+
+def test_a_turn_of_words_before_each_step_is_in_order() -> None:
+    one = agent("search", "search", "write")
+    one.step()
+    for _ in range(2):
+        one.step(choice=NONE)
+        one.step()
+
+    assert one.found == ()
+
+
+def test_none_that_keeps_the_second_step_from_every_run_is_found() -> None:
+    one = agent("search", "write")
+    for _ in range(2):
+        del one.messages[2:]
+        one.step()
+        one.step(choice=NONE)
+
+    assert only(Kind.TOOL_CHOICE_NONE, one.found).times == 2
+
+
 def test_none_from_the_first_request_on_is_a_step_withheld() -> None:
     one = agent("search")
     one.step(choice=NONE)

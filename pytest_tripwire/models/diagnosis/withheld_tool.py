@@ -12,7 +12,7 @@ from pytest_tripwire.models.diagnosis.tool_choice_none import closed
 
 def withheld_tool(noted: Sequence[Noted]) -> Iterator[Diagnosis]:
     """Found where the model could not propose what the case wants of it."""
-    told = {each.number for each, _ in closed(noted)}
+    told = {each.number for each, _, _ in closed(noted)}
     for each, answer in of_script(noted):
         if answer.withheld and each.number not in told:
             message, _, remedy = answer.withheld.partition(". ")
