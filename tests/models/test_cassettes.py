@@ -35,7 +35,9 @@ pytest.importorskip("vcr")
 from vcr.request import Request
 
 from pytest_tripwire.models.cassettes.files import load, save, sent_of
-from pytest_tripwire.models.cassettes.recorder import is_scripted
+from pytest_tripwire.models.cassettes.recorder import Recorder, is_scripted
+from pytest_tripwire.models.cassettes.secrets import Secrets
+from pytest_tripwire.models.cassettes.tape import Tape
 
 KEY = "own-planted-0123456789abcdefXYZ"
 NOWHERE = "http://127.0.0.1:9"
@@ -247,13 +249,46 @@ def _told_apart_by_case(held: Interaction) -> Interaction:
         (bytearray(b"a"), b"a"),
         ({"model": "m"}, b'{"model": "m"}'),
         ([("file", open)], b'[["file", "builtin_function_or_method"]]'),
+        ({"file": b"a\xff"}, b'{"file": "a\\\\xff"}'),
     ],
-    ids=["none", "text", "bytes", "what aiohttp makes JSON of", "what it makes a form of"],
+    ids=["none", "text", "bytes", "what aiohttp makes JSON of", "what it makes a form of", "files"],
 )
 def test_a_body_is_bytes_whatever_a_client_hands_over(body: Any, expected: bytes) -> None:
     request = Request("POST", "https://api.example/v1/x", body, {})
 
     assert sent_of(request).body == expected
+
+
+class FormData:
+    """As aiohttp has it: empty once it is sent."""
+
+    def __init__(self, page: str) -> None:
+        self._fields: list[Any] = [({"name": "page"}, {}, page)]
+
+    def send(self) -> None:
+        self._fields.clear()
+
+
+def test_two_forms_of_aiohttp_are_told_apart() -> None:
+    forms = [FormData(page) for page in ("one", "one", "two")]
+
+    first, again, other = (sent_of(Request("POST", NOWHERE, form, {})).body for form in forms)
+
+    assert first == again != other
+
+
+def test_a_form_is_recorded_as_it_was_before_it_was_sent() -> None:
+    form = FormData("one")
+    request = Request("POST", NOWHERE, form, {})
+    response = {"status": {"code": 200}, "headers": {}, "body": {"string": b""}}
+    tape = Tape(shown="one.yaml", may_record=True, secrets=Secrets())
+    recorder = Recorder("one.yaml", tape)
+
+    recorder.can_play_response_for(request)
+    form.send()
+    recorder.append(request, response)
+
+    assert tape.contents()[0].sent.body == sent_of(Request("POST", "", FormData("one"), {})).body
 
 
 # -- every way to ask

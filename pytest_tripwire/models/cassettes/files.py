@@ -144,5 +144,16 @@ def _bytes(value: Any) -> bytes:
         return bytes(value)
     if not isinstance(value, str):
         # aiohttp is met before it has made text of what it is given.
-        value = json.dumps(value, default=lambda each: type(each).__name__)
+        value = json.dumps(value, default=_told)
     return str(value).encode("utf-8", "surrogatepass")
+
+
+def _told(value: Any) -> Any:
+    """What JSON has no form for, so that it is told from any other of its kind."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).decode("utf-8", "backslashreplace")
+    fields = getattr(value, "_fields", None)
+    if type(value).__name__ == "FormData" and isinstance(fields, list):
+        # A form of aiohttp's can be written once, and has to be left for that.
+        return [[dict(options), dict(headers), each] for options, headers, each in fields]
+    return type(value).__name__

@@ -46,7 +46,7 @@ class Recorder(Cassette):  # type: ignore[misc] # vcrpy has no types
         """Keep an answer that has come over the network."""
         sent = sent_of(request)
         if not is_scripted(sent):
-            self._tape.add(sent, got_of(response))
+            self._tape.add(sent, got_of(response), request)
 
     def filter_request(self, request: Any) -> Any:
         """None for a request that is none of a cassette's."""

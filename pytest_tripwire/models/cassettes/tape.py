@@ -60,7 +60,7 @@ class Tape:
         plain = (filtered_request(each.sent, Secrets()) for each in self._recorded)
         self._meanings = [self._meaning(sent) for sent in plain]
         self._played: dict[int, int] = {}
-        self._claims: dict[int, tuple[Any, int | None]] = {}
+        self._claims: dict[int, tuple[Any, int | None, Sent]] = {}
         self._added: list[Interaction] = []
         self._requests = 0
         self._lock = threading.Lock()
@@ -116,7 +116,7 @@ class Tape:
                 self.problem = self._refusal(sent)
                 raise self.problem
             # The token is kept with its number, which another could have once it is gone.
-            self._claims[id(token)] = (token, chosen)
+            self._claims[id(token)] = (token, chosen, sent)
             if chosen is not None:
                 self._played[chosen] = self._requests
             return chosen is not None
@@ -129,9 +129,17 @@ class Tape:
             raise KeyError("this request was not recorded")
         return self._recorded[chosen].got
 
-    def add(self, sent: Sent, got: Got) -> None:
-        """Record an answer. Raises CassetteError for one whose secrets cannot be filtered."""
+    def add(self, sent: Sent, got: Got, token: object = None) -> None:
+        """Record an answer. Raises CassetteError for one whose secrets cannot be filtered.
+
+        Args:
+            sent: the request as it is now.
+            got: the answer.
+            token: stands for the request, as in `claim`.
+        """
         with self._lock:
+            # A form may be empty once it is sent.
+            *_, sent = self._claims.get(id(token), (sent,))
             try:
                 self._secrets = self._secrets | sent_secrets(sent)
                 self._added.append(self._kept(sent, got))
