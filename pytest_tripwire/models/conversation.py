@@ -89,6 +89,11 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
         results = self.results if turn else ()
         return msgspec.structs.replace(self, turn=turn, results=results)
 
+    def outlined(self) -> Conversation:
+        """The same with a digest in place of what each result says, so that it can be kept."""
+        results, all_results = map(_outlines, (self.results, self.all_results))
+        return msgspec.structs.replace(self, results=results, all_results=all_results)
+
     def seen(self) -> Seen:
         """The part that a script may look at."""
         return Seen(turn=self.turn, results=self.results, all_results=self.all_results)
@@ -169,6 +174,11 @@ def _results(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
         for message in messages
         if message.role == "tool"
     )
+
+
+def _outlines(results: tuple[ToolResult, ...]) -> tuple[ToolResult, ...]:
+    replace = msgspec.structs.replace
+    return tuple(replace(each, text=_digest([each.text])) for each in results)
 
 
 def _key(messages: Sequence[Message], offered: frozenset[str]) -> str:

@@ -13,6 +13,10 @@ from pytest_tripwire.models.answer import Answer
 from pytest_tripwire.models.conversation import Conversation
 from pytest_tripwire.models.script import Move
 
+#: Reasons that are kept, and the characters of each.
+_MOST_REFUSALS = 100
+_LONGEST_REFUSAL = 1000
+
 #: Where in which conversation a request is.
 _Place: TypeAlias = tuple[str, int, int]
 
@@ -49,7 +53,7 @@ class Noted(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         number: its place among all model requests, from 1.
-        conversation: what it says.
+        conversation: what it says, once it is answered in outline.
         attempt: how often this turn of the conversation was asked for, this time included.
         retry: whether the client says that it sends it again.
         answer: what the model answered; None if the request got an error, or no byte.
@@ -126,10 +130,15 @@ class Counters:
             return tuple(self._refusals)
 
     def refuse(self, message: str) -> None:
-        """Keep why a request was turned down."""
+        """Keep why a request was turned down: the latest reasons, and no longer than people read,
+        as what is wrong with a request may be long.
+        """
+        kept = message if len(message) <= _LONGEST_REFUSAL else f"{message[:_LONGEST_REFUSAL]}..."
         with self._lock:
-            self._refusals.pop(message, None)
-            self._refusals[message] = None
+            self._refusals.pop(kept, None)
+            self._refusals[kept] = None
+            if len(self._refusals) > _MOST_REFUSALS:
+                del self._refusals[next(iter(self._refusals))]
 
     def place(self, conversation: Conversation) -> Conversation:
         """The conversation without what was written in the model's name before the model was first
@@ -165,8 +174,13 @@ class Counters:
         told: str = "",
         played: frozenset[str] = frozenset(),
     ) -> None:
-        """Note what became of a request."""
-        ended = msgspec.structs.replace(noted, answer=answer, told=told, played=played)
+        """Note what became of a request. Of what its results say a digest is kept: a history comes
+        again with each request, and one may be megabytes long.
+        """
+        outlined = noted.conversation.outlined()
+        ended = msgspec.structs.replace(
+            noted, conversation=outlined, answer=answer, told=told, played=played
+        )
         with self._lock:
             self._noted[noted.number - 1] = ended
 

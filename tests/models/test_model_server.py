@@ -365,3 +365,27 @@ def test_what_requests_were_turned_down_for_is_kept_once(run: Run) -> None:
     other, nothing = running.server.refusals
     assert other.startswith("404, nothing is served at /v1/other: ")
     assert nothing.startswith("404, nothing is served at /v1/nothing: ")
+
+
+def test_of_what_requests_were_turned_down_for_the_latest_is_kept_in_bounds(run: Run) -> None:
+    running = run()
+    for number in range(105):
+        running.send("POST", f"/v1/{number}", b"{}")
+    told = running.post({"messages": [{"role": "x" * 5000, "content": ""}]})
+
+    assert told[0] == 400
+    assert len(running.server.refusals) == 100
+    assert "/v1/104: " in running.server.refusals[-2]
+    assert 1000 <= len(running.server.refusals[-1]) < 1100
+
+
+def test_what_results_say_is_not_kept_though_requests_are_told_apart(run: Run, ask: Body) -> None:
+    running = run()
+    for text in ("a" * 100_000, "a" * 100_000, "b" * 100_000):
+        result = {"role": "tool", "tool_call_id": "call_0123456789abcdef_0_0", "content": text}
+        assert running.post(ask(result))[0] == 200
+
+    first, second, third = (each.conversation for each in running.server.noted)
+    assert first == second != third
+    assert len(first.results) == len(first.all_results) == 1
+    assert len(repr(running.server.noted)) < 10_000
