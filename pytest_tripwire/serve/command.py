@@ -24,6 +24,9 @@ from pytest_tripwire.serve.options import Transport, Wanted
 from pytest_tripwire.serve.waiting import Sign, Waiting, has_keyboard
 from pytest_tripwire.world import VirtualClock
 
+#: The exit status of a command that cannot do what it was asked for.
+WRONG = 2
+
 #: Real seconds for which tools still answer when the wait for an agent is over: what was under way
 #: may end.
 _SLACK_S = 60.0
@@ -101,10 +104,25 @@ class _Command:
             run, statuses = self._commanded()
         else:
             run, statuses = self._elsewhere(), ()
-        if wanted.report is not None:
-            report.write(wanted.report, run, statuses)
+        kept = self._reported(run, statuses)
         print(report.as_text(run), file=self._streams.stderr, flush=True)
+        if not kept:
+            return WRONG
         return OK if report.is_good(run) else FAILED
+
+    def _reported(self, run: Run, statuses: tuple[int, ...]) -> bool:
+        """Write the report, if one is wanted. Returns whether it is where it was asked for. If not
+        it is too late to ask for another place, and the judgement is told all the same.
+        """
+        path = self._wanted.report
+        if path is None:
+            return True
+        try:
+            report.write(path, run, statuses)
+        except OSError as error:
+            self._note(f"--report {path} cannot be written: {error.strerror}")
+            return False
+        return True
 
     def _commanded(self) -> tuple[Run, tuple[int, ...]]:
         wanted = self._wanted

@@ -79,7 +79,8 @@ class EnvironmentFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        # Of a link the file that it leads to: that one is written, and taken away again.
+        self._path = path.resolve() if path.is_symlink() else path
         self._check()
 
     def write(self, found: Mapping[str, str]) -> None:
@@ -96,6 +97,8 @@ class EnvironmentFile:
             self._path.unlink(missing_ok=True)
 
     def _is_ours(self) -> bool:
+        if self._path.exists() and not self._path.is_file():
+            return False  # reading a pipe or a terminal would wait for somebody to write
         try:
             with self._path.open(encoding="utf-8", errors="replace") as file:
                 return file.readline().rstrip("\n") == MARK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -161,3 +162,21 @@ class TestFile:
         kept.remove()
 
         assert file.read_text("utf-8") == "SECRET=1\n"
+
+    def test_at_the_end_of_a_link_is_written_and_taken_away(self, file: Path) -> None:
+        link = file.with_name("link.env")
+        link.symlink_to(file)
+        kept = EnvironmentFile(link)
+
+        kept.write({"A": "x"})
+
+        assert file.read_text("utf-8") == f"{environment.MARK}\nA=x\n"
+        kept.remove()
+        assert not file.exists()
+        assert link.is_symlink()
+
+    def test_that_is_a_pipe_is_not_waited_for(self, file: Path) -> None:
+        os.mkfifo(file)
+
+        with pytest.raises(EnvironmentFileError, match=r"run\.env is there already"):
+            EnvironmentFile(file)

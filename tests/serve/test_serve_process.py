@@ -336,4 +336,5 @@ def test_a_port_that_is_taken_is_wrong_usage(serve: Make) -> None:
 
     assert (status, out) == (2, "")
     assert f"port {port} of 127.0.0.1 cannot be had" in err
+    assert "name another one, or none to get a free one" in err
     assert "Traceback" not in err

@@ -42,7 +42,10 @@ class PortError(OSError):
 
 def taken(port: int, error: OSError) -> PortError:
     """What to say of a port that cannot be had."""
-    return PortError(f"port {port} of {LOOPBACK} cannot be had: {error.strerror}")
+    return PortError(
+        f"port {port} of {LOOPBACK} cannot be had ({error.strerror}): name another one, or none to "
+        "get a free one"
+    )
 
 
 class LoopbackServer(ThreadingHTTPServer):
