@@ -215,6 +215,29 @@ def test_a_divergence_that_fails_the_test_is_told_once(
     inner.run().assert_outcomes(failed=1)
 
 
+def test_neither_key_nor_prompt_is_in_the_report_of_a_divergence(
+    inner: Any, write: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("""
+        import os
+        from client import ask
+
+        def test_one(tripwire_cassette):
+            ask(os.environ["PROMPT"])
+    """)
+    monkeypatch.setenv("PROMPT", "hello")
+    inner.run().assert_outcomes(passed=1)
+    monkeypatch.setenv("PROMPT", "confidential")
+
+    result = inner.run("--junitxml=junit.xml")
+
+    result.assert_outcomes(failed=1)
+    told = result.stdout.str() + (inner.pytester.path / "junit.xml").read_text("utf-8")
+    assert "`messages[0].content` differs" in told
+    assert "confidential" not in told
+    assert "planted" not in told
+
+
 def test_a_divergence_behind_another_failure_is_told_too(
     inner: Any, write: Callable[[str], None]
 ) -> None:

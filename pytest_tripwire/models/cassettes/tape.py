@@ -6,7 +6,7 @@ import itertools
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from pytest_tripwire.models.cassettes.canonical import Canonical, canonical, ids_given
 from pytest_tripwire.models.cassettes.differences import differences
@@ -110,11 +110,11 @@ class Tape:
                 return self._claims[id(token)][1] is not None
             self._requests += 1
             if self.problem is not None:
-                raise self.problem.with_traceback(None)
+                self._refuse()
             chosen = self._choose_or_refuse(sent)
             if chosen is None and not self.may_record:
                 self.problem = self._refusal(sent)
-                raise self.problem
+                self._refuse()
             # The token is kept with its number, which another could have once it is gone.
             self._claims[id(token)] = (token, chosen, sent)
             if chosen is not None:
@@ -143,9 +143,10 @@ class Tape:
             try:
                 self._secrets = self._secrets | sent_secrets(sent)
                 self._added.append(self._kept(sent, got))
+                return  # noqa: TRY300 - what follows is for what could not be kept
             except CassetteError as error:
                 self.problem = self.problem or CassetteError(f"{self._shown}: {error}")
-                raise self.problem from None
+        self._refuse()
 
     def _kept(self, sent: Sent, got: Got) -> Interaction:
         secrets = self._secrets | sent_secrets(sent)
@@ -170,7 +171,12 @@ class Tape:
             return self._choose(sent)
         except CassetteError as error:
             self.problem = CassetteError(f"{self._shown}: {error}")
-            raise self.problem from None
+        return self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        # Reports show the arguments of the function that raises: this one has none to show.
+        assert self.problem is not None  # noqa: S101 - whoever calls it has said what is wrong
+        raise self.problem.with_traceback(None) from None
 
     def _choose(self, sent: Sent) -> int | None:
         if not self._recorded:
