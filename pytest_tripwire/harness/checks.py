@@ -56,10 +56,14 @@ def _check_seed(seed: Any) -> None:
 
 
 def _check_faults(faults: Any) -> None:
-    if isinstance(faults, tuple) and all(isinstance(each, ModelFault) for each in faults):
+    given = faults if isinstance(faults, tuple) else ()
+    wrong = next((each for each in given if not isinstance(each, ModelFault)), None)
+    if isinstance(faults, tuple) and wrong is None:
         return
+    kind = "the class " if isinstance(wrong, type) else ""
+    what = _shown(faults) if wrong is None else f"a tuple with {kind}{_shown(wrong)} in it"
     raise HarnessError(
-        f"tripwire_model_faults gave {_shown(faults)}: give a tuple of faults of "
+        f"tripwire_model_faults gave {what}: give a tuple of faults of "
         "pytest_tripwire.models.faults, such as (Status(turn=1, status=503),)"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_tripwire.models import Calls, Move, Propose, Seen
+from pytest_tripwire.models.call_ids import read_call_id
 from pytest_tripwire.models.faults import (
     CutStream,
     Delay,
@@ -197,6 +199,30 @@ def test_a_call_that_is_left_of_a_move_is_paid_for_once_and_so_is_the_next(
     assert [each.repeat for each in running.observed] == [False] * 5
 
 
+def test_a_script_is_shown_the_turns_that_it_made_and_no_refusal_of_what_was_spoilt(
+    run: Run, ask: Body
+) -> None:
+    shown: list[Seen] = []
+
+    def script(seen: Seen) -> Move:
+        shown.append(seen)
+        return Calls(proposals=(Propose(role="search", slots={"query": seen.turn}),))
+
+    running = run(script=script, faults=[UnknownTool(turn=1)])
+    history: list[dict[str, Any]] = []
+    for _ in range(4):
+        message = running.post(ask(*history))[1]["choices"][0]["message"]
+        call_id = message["tool_calls"][0]["id"]
+        refused = {"role": "tool", "tool_call_id": call_id, "content": '{"refused": true}'}
+        history += [message, refused]
+
+    assert [seen.turn for seen in shown] == [0, 1, 1, 2]
+    turns = [read_call_id(each.call_id) for each in shown[-1].all_results]
+    assert [own and own.turn for own in turns] == [0, 1, 1]
+    assert [each.refused for each in shown[-1].all_results] == [True, False, True]
+    assert [each.refused for each in shown[2].results] == [False]
+
+
 def test_spoilt_arguments_are_no_json_and_the_move_is_made_again(run: Run, ask: Body) -> None:
     running = run(faults=[MalformedArguments(turn=1)])
     history: list[dict[str, Any]] = []
@@ -244,6 +270,29 @@ def test_a_server_that_has_run_for_too_long_says_goodbye(run: Run, ask: Body) ->
     assert first["finish_reason"] == "tool_calls"
     assert second["message"]["content"] == "There is nothing more to do."
     assert running.server.exhausted
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (Status, {"status": 200}, "Status: status=200: give an error of HTTP, 400 to 599"),
+        (Status, {"status": "503"}, "Status: status='503': give an error of HTTP, 400 to 599"),
+        (Status, {"status": 600}, "Status: status=600: give an error of HTTP, 400 to 599"),
+        (Delay, {"seconds": -1}, "Delay: seconds=-1: give a number of seconds from 0"),
+        (Delay, {"seconds": float("nan")}, "Delay: seconds=nan: give a number of seconds"),
+        (Delay, {"seconds": float("inf")}, "Delay: seconds=inf: give a number of seconds"),
+        (CutStream, {"after": -1}, "CutStream: after=-1: give a number of parts from 0"),
+        (Drop, {"turn": -1}, "Drop: turn=-1: give a number from 0, or None for every turn"),
+        (Drop, {"turn": "1"}, "Drop: turn='1': give a number from 0, or None for every turn"),
+        (NoUsage, {"attempts": (0,)}, "NoUsage: attempts=(0,): give a tuple of numbers from 1"),
+        (UnknownTool, {"attempts": 1}, "UnknownTool: attempts=1: give a tuple of numbers from 1"),
+    ],
+)
+def test_a_fault_that_could_not_strike_is_told_where_it_is_written(
+    kind: type[ModelFault], wrong: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        kind(**wrong)
 
 
 FAULTS = st.builds(

@@ -250,6 +250,17 @@ SETTING = """
         ("tripwire_seed", "-1", "tripwire_seed gave -1: give a whole number such as 7, or 0 *"),
         ("tripwire_seed", "'7'", "tripwire_seed gave '7': give a whole number such as 7, or 0 *"),
         ("tripwire_seed", "7.0", "tripwire_seed gave 7.0: give a whole number such as 7, or 0 *"),
+        ("tripwire_model_faults", "['drop']", "tripwire_model_faults gave a list: give a tuple *"),
+        (
+            "tripwire_model_faults",
+            "(503,)",
+            "tripwire_model_faults gave a tuple with a int in it: give a tuple of faults of *",
+        ),
+        (
+            "tripwire_model_faults",
+            "(ValueError,)",
+            "tripwire_model_faults gave a tuple with the class ValueError in it: give a tuple *",
+        ),
     ],
 )
 def test_a_setting_of_the_wrong_kind_is_told_at_setup(

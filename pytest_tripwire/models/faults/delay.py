@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from pytest_tripwire.models.faults.fault import Delivery, ModelFault
@@ -15,6 +17,15 @@ class Delay(ModelFault, frozen=True, kw_only=True, tag="delay"):
     """
 
     seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Look at the fields."""
+        super().__post_init__()
+        late: object = self.seconds
+        self._demand(
+            f"seconds={late!r}: give a number of seconds from 0",
+            sound=isinstance(late, int | float) and 0 <= late < math.inf,
+        )
 
     def deliver(self, delivery: Delivery) -> Delivery:
         """How the response gets to the client."""

@@ -35,6 +35,9 @@ class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         turn: the turn at which it does, counted from 0; None for every turn.
         attempts: the tries of that turn's request, counted from 1; none for every try.
+
+    Raises:
+        ValueError: for what could never strike, or is no such thing; with what to write.
     """
 
     turn: int | None = 0
@@ -43,6 +46,22 @@ class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether the move arrives in a shape that no tool can take, so that the model has to make it
     #: once more at the next turn. What a client gets is then the same at every try.
     spoils: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Look at the fields, where the line that is wrong can be shown."""
+        self._demand(
+            f"turn={self.turn!r}: give a number from 0, or None for every turn",
+            sound=self.turn is None or is_count(self.turn, 0),
+        )
+        tries: object = self.attempts
+        self._demand(
+            f"attempts={tries!r}: give a tuple of numbers from 1, such as (1, 2), or () for all",
+            sound=isinstance(tries, tuple) and all(is_count(each, 1) for each in tries),
+        )
+
+    def _demand(self, what: str, *, sound: bool) -> None:
+        if not sound:
+            raise ValueError(f"{type(self).__name__}: {what}")
 
     def hits(self, turn: int | None, attempt: int) -> bool:
         """Whether it strikes the request of this turn, at this try; the turn is None as in
@@ -66,3 +85,8 @@ class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
     def deliver(self, delivery: Delivery) -> Delivery:
         """How the response gets to the client."""
         return delivery
+
+
+def is_count(value: object, least: int) -> bool:
+    """Whether it is a whole number, and not less than that."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

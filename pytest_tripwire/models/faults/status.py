@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_tripwire.models.faults.fault import ModelFault
+from pytest_tripwire.models.faults.fault import ModelFault, is_count
 from pytest_tripwire.models.request_error import RequestError
+
+#: Of the statuses that HTTP has for errors.
+_FIRST, _LAST = 400, 599
 
 
 class Status(ModelFault, frozen=True, kw_only=True, tag="status"):
@@ -22,6 +25,14 @@ class Status(ModelFault, frozen=True, kw_only=True, tag="status"):
     headers: Mapping[str, str] = {}
     message: str = "the server had an error while it worked on the request"
     code: str | None = None
+
+    def __post_init__(self) -> None:
+        """Look at the fields."""
+        super().__post_init__()
+        self._demand(
+            f"status={self.status!r}: give an error of HTTP, 400 to 599",
+            sound=is_count(self.status, _FIRST) and self.status <= _LAST,
+        )
 
     def error(self) -> RequestError | None:
         """The error response in place of an answer."""
