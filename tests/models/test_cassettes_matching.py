@@ -100,8 +100,8 @@ def test_what_tells_users_and_caches_apart_means_nothing(name: str) -> None:
     assert not same(sent({"messages": [{name: 1}]}), sent({"messages": [{name: 2}]}))
 
 
-def test_host_port_headers_and_a_closing_slash_mean_nothing() -> None:
-    other = sent(uri="http://127.0.0.1:8123/v1/chat/completions/", headers={"X-A": ("b",)})
+def test_headers_and_a_closing_slash_mean_nothing() -> None:
+    other = sent(uri="https://API.example/v1/chat/completions/", headers={"X-A": ("b",)})
 
     assert same(sent(), other)
 
@@ -222,6 +222,49 @@ def test_a_conversation_that_a_server_keeps_is_known_by_the_id_that_the_server_g
     assert tape.claim(second, second)
 
     assert tape.take(second).body == b"second"
+
+
+def services(*hosts: str) -> list[Sent]:
+    return [Sent(method="GET", uri=f"http://{host}/status") for host in hosts]
+
+
+def statuses(*hosts: str) -> Tape:
+    recorded = [
+        Interaction(sent=request, got=Got(status=200, body=host.encode()))
+        for host, request in zip(hosts, services(*hosts), strict=True)
+    ]
+    return Tape(shown="one.yaml", recorded=recorded, may_record=False, secrets=Secrets())
+
+
+def test_of_two_services_each_is_asked_for_its_own() -> None:
+    tape = statuses("one.example", "two.example")
+    second, first = services("me@Two.example", "one.example")
+
+    assert [tape.claim(each, each) for each in (second, first)] == [True, True]
+
+    assert [tape.take(each).body for each in (second, first)] == [b"two.example", b"one.example"]
+
+
+def test_a_service_is_not_given_what_another_answered() -> None:
+    tape = statuses("one.example", "two.example")
+    first, again = services("two.example", "two.example")
+    tape.claim(first, first)
+
+    with pytest.raises(CassetteDivergence, match="the same as recorded request 2"):
+        tape.claim(again, again)
+
+
+def test_the_host_is_told_where_it_alone_differs() -> None:
+    one, two = (canonical(each) for each in services("one.example", "two.example"))
+
+    assert [each.field for each in differences(one, two)] == ["host"]
+
+
+def test_a_server_may_be_called_otherwise_today() -> None:
+    tape = statuses("one.example")
+    (today,) = services("127.0.0.1:8123")
+
+    assert tape.claim(today, today)
 
 
 def test_results_of_calls_that_a_server_keeps_are_not_swapped() -> None:

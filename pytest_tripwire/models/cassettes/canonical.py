@@ -58,8 +58,17 @@ _GIVEN = re.compile(r'"\w*id"\s*:\s*"([^"\\]+)"')
 
 
 class Canonical(msgspec.Struct, frozen=True, kw_only=True):
-    """The meaning of a request; equal for requests of equal meaning."""
+    """The meaning of a request; equal for requests of equal meaning.
 
+    Args:
+        host: host and port. They tell apart what was asked of several, and nothing else.
+        method: in capitals.
+        path: without a closing slash.
+        query: names and values, sorted.
+        body: values of JSON, or a text.
+    """
+
+    host: str
     method: str
     path: str
     query: tuple[tuple[str, str], ...]
@@ -69,8 +78,8 @@ class Canonical(msgspec.Struct, frozen=True, kw_only=True):
 def canonical(
     sent: Sent, ignore: Iterable[str] = (), given: frozenset[str] = frozenset()
 ) -> Canonical:
-    """The meaning of a request. Host, port and headers have none: a recording is played whatever
-    the server was called.
+    """The meaning of a request. Headers have none, and the host has little: a recording is played
+    whatever the server was called.
 
     Args:
         sent: a request, filtered.
@@ -80,6 +89,7 @@ def canonical(
     """
     parts = urlsplit(sent.uri)
     return Canonical(
+        host=parts.netloc.rpartition("@")[2].lower(),
         method=sent.method.upper(),
         path=parts.path.rstrip("/") or "/",
         query=tuple(sorted(parse_qsl(parts.query, keep_blank_values=True))),

@@ -28,9 +28,15 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def differences(asked: Canonical, recorded: Canonical) -> Iterator[Difference]:
-    """Every field in which a request differs from a recorded one: method, path and query first,
-    then the body, lists in their order and names in that of the alphabet.
+    """Every field in which a request differs from a recorded one: host, method, path and query
+    first, then the body, lists in their order and names in that of the alphabet.
+
+    Args:
+        asked: what is asked; without a host if that is none of the recorded ones.
+        recorded: what was asked when it was recorded.
     """
+    if asked.host not in ("", recorded.host):
+        yield Difference(field="host", detail="another of the recorded hosts")
     for name in ("method", "path", "query"):
         if getattr(asked, name) != getattr(recorded, name):
             yield Difference(field=name, detail=f"another {name}")
