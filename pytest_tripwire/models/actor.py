@@ -8,10 +8,19 @@ from typing import TypeAlias
 import msgspec
 
 from pytest_tripwire.models.answer import Answer, BoundCall, harmless, speak
-from pytest_tripwire.models.call_ids import make_call_id
+from pytest_tripwire.models.call_ids import make_call_id, read_call_id
 from pytest_tripwire.models.conversation import Conversation
 from pytest_tripwire.models.forced import call_of_other, last_words
-from pytest_tripwire.models.script import Binder, Calls, Move, Propose, Say, Script, Seen
+from pytest_tripwire.models.script import (
+    Binder,
+    Calls,
+    Move,
+    Propose,
+    Say,
+    Script,
+    Seen,
+    ToolResult,
+)
 
 #: How many moves before a turn went out spoilt, so that the script is that many turns behind.
 Lost: TypeAlias = Callable[[int], int]
@@ -69,14 +78,34 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     # -- what the script wants
 
     def _move(self, seen: Seen) -> Move:
-        turn = seen.turn - self.lost(seen.turn)
-        move = self.script(msgspec.structs.replace(seen, turn=turn))
+        move = self.script(self._behind(seen))
         if not isinstance(move, Say | Calls):
             raise TypeError(
                 f"the script returned {move!r} at turn {seen.turn}: "
                 "return Calls or Say at every turn"
             )
         return move
+
+    def _behind(self, seen: Seen) -> Seen:
+        """What the script sees, which knows nothing of moves that were lost."""
+        if not (lost := self.lost(seen.turn)):
+            return seen
+        results, all_results = (
+            tuple(self._told(each) for each in told) for told in (seen.results, seen.all_results)
+        )
+        return Seen(turn=seen.turn - lost, results=results, all_results=all_results)
+
+    def _told(self, result: ToolResult) -> ToolResult:
+        """A result of the script's own turn. What no tool could take was refused by nobody."""
+        own = read_call_id(result.call_id)
+        if own is None:
+            return result
+        lost = self.lost(own.turn)
+        return ToolResult(
+            call_id=make_call_id(own.key, own.turn - lost, own.index),
+            text=result.text,
+            refused=result.refused and self.lost(own.turn + 1) == lost,
+        )
 
     def _rest(self, conversation: Conversation) -> Calls | None:
         """The latest move, if the request takes one call at a time and some of it is left."""
