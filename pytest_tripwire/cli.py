@@ -43,7 +43,9 @@ def main(
         arguments, command = of_serve.cut(arguments)
     else:
         command = None
-    given = parser.parse_args(arguments)
+    given, strange = parser.parse_known_args(arguments)
+    if strange:
+        commands[given.name].error(_unknown(strange, may_be_agent=given.name == "serve"))
     used = streams() if within is None else within
     try:
         run = _replay(given, replay) if given.name == "replay" else _serve(given, command)
@@ -87,6 +89,14 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
         found[name] = commands.add_parser(name, **how)
         options.add_options(found[name])
     return parser, found
+
+
+def _unknown(strange: Sequence[str], *, may_be_agent: bool) -> str:
+    """What to say of arguments that nothing is made of."""
+    words = " ".join(strange)
+    if may_be_agent and not strange[0].startswith("-"):
+        return f"unrecognized arguments: {words}; an agent's command stands behind --: -- {words}"
+    return f"unrecognized arguments: {words}"
 
 
 def _say_no_more() -> None:

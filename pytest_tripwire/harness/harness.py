@@ -54,6 +54,7 @@ class Harness:
         options: protection, roles, budget and so on.
         model_server: makes the model server of a run, of what a `ModelServer` takes.
         clock: makes the clock of a run.
+        outside: whether the agent is another process, which finds all in its environment.
 
     Raises:
         UnknownCaseError: for an id that no standard case has.
@@ -70,6 +71,7 @@ class Harness:
         options: Options | None = None,
         model_server: Callable[..., ModelServer] = ModelServer,
         clock: Callable[[], VirtualClock] = VirtualClock,
+        outside: bool = False,
     ) -> None:
         self._options = options or Options()
         check_options(self._options)
@@ -81,6 +83,7 @@ class Harness:
         self._model_server = model_server
         self._numbers = itertools.count(1)
         self._clock = clock
+        self._outside = outside
 
     def run(self) -> Run:
         """Run the agent, sync or async, and judge it.
@@ -168,6 +171,7 @@ class Harness:
             record=record,
             open_at_end=open_at_end,
             overran=overran,
+            outside=self._outside,
         )
         trim(error)
         protection = self._options.protection

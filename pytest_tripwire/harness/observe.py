@@ -21,10 +21,12 @@ def observation(
     record: InterruptionRecord | None,
     open_at_end: bool,
     overran: str,
+    outside: bool,
 ) -> Observation:
     """What is known of a run. `open_at_end`: whether it was still open when the agent ended, so
     that an exception is the agent's own and not a stop on its way out. `stops`: exceptions by
-    which the agent's own protection stops it.
+    which the agent's own protection stops it. `outside`: whether the agent is another process,
+    whose environment spares the model server and is not this one's.
     """
     stop = _claim(setting)
     crashed = error is not None and not is_meant(error, stops) and open_at_end
@@ -40,7 +42,8 @@ def observation(
         overran=overran,
         guarded=setting.run is not None,
         finished=_finished(setting),
-        hint="\n".join(filter(None, (proxy_hint(os.environ), recording_hint(error)))),
+        outside=outside,
+        hint="" if outside else _hint(error),
         diagnosis=_diagnosis(setting),
     )
 
@@ -48,6 +51,11 @@ def observation(
 def is_meant(error: BaseException, stops: tuple[type[BaseException], ...]) -> bool:
     """Whether an exception is how a protection stops the agent, ours or its own."""
     return isinstance(error, (Interrupted, *stops))
+
+
+def _hint(error: BaseException | None) -> str:
+    """What around the run may keep the agent's requests from the model server."""
+    return "\n".join(filter(None, (proxy_hint(os.environ), recording_hint(error))))
 
 
 def _diagnosis(setting: Setting) -> tuple[Diagnosis, ...]:

@@ -6,10 +6,14 @@ from pytest_tripwire.cases.case import Case
 from pytest_tripwire.oracle.cell import Broken, Cell, State
 from pytest_tripwire.oracle.invariants import INVARIANTS
 from pytest_tripwire.oracle.observation import Ended, Observation
-from pytest_tripwire.timeline import Dispatch
+from pytest_tripwire.timeline import Dispatch, ModelRequest
 
 #: How the terminal state of a run begins that has asked the user for something.
 NEEDS_INPUT = "needs input"
+
+#: Where its tools and its model are, for an agent in this process and for one in another.
+_INSIDE = ("task.tools", "task.model.base_url()")
+_OUTSIDE = ("the tools of serve --mcp", "OPENAI_BASE_URL or ANTHROPIC_BASE_URL")
 
 
 def judge(case: Case, seen: Observation, *, agent: str, protection: str) -> Cell:
@@ -78,12 +82,19 @@ def _untried(case: Case, seen: Observation) -> Broken | None:
     if not case.met(seen.events):
         return Broken(
             check="the trap was not met",
-            message=(
-                "the agent never ran into what this case is about. Does it call task.tools, and "
-                "does its model use task.model.base_url()?"
-            ),
+            message=f"the agent never ran into what this case is about. {_question(seen)}",
         )
     return None
+
+
+def _question(seen: Observation) -> str:
+    """What to ask an agent that never met the trap, by how far it came."""
+    tools, model = _OUTSIDE if seen.outside else _INSIDE
+    if any(isinstance(each, Dispatch) for each in seen.events):
+        return "It asked its model and used its tools: did it end too early?"
+    if any(isinstance(each, ModelRequest) for each in seen.events):
+        return f"It asked its model: does it call {tools}?"
+    return f"Does it call {tools}, and does its model use {model}?"
 
 
 def _wrong_end(case: Case, seen: Observation) -> Broken | None:

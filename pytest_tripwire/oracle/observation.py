@@ -38,6 +38,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         budgets: the budgets as they stand at the end.
         overran: which ceiling of the harness the run went through, empty for none.
         guarded: whether a breaker of ours was between the agent and its tools.
+        outside: whether the agent is another process, which finds all in its environment.
         hint: what else may have kept the agent from the case.
         diagnosis: what is wrong with how the agent uses its model; it is handed on, not judged by.
         finished: the terminal state that the breaker's run came to, in words; empty without one.
@@ -53,5 +54,6 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     overran: str = ""
     guarded: bool = True
     finished: str = ""
+    outside: bool = False
     hint: str = ""
     diagnosis: tuple[Diagnosis, ...] = ()

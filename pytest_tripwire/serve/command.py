@@ -166,6 +166,7 @@ class _Command:
             options=options,
             model_server=partial(ModelServer, port=wanted.port),
             clock=partial(VirtualClock, grace=_GRACE_S),
+            outside=True,
         )
 
     def _made(self) -> Endpoint:

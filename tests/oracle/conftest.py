@@ -14,6 +14,7 @@ from pytest_tripwire.timeline import (
     Effect,
     InterruptionRecord,
     Mode,
+    ModelRequest,
     Mutation,
     Reason,
     WorldEvent,
@@ -34,6 +35,9 @@ class Trace:
 
     def lands(self, dispatch: int, resource: str = "order A-1001") -> int:
         return self._add(Mutation, dispatch=dispatch, resource=resource, version=2)
+
+    def asked(self) -> int:
+        return self._add(ModelRequest, conversation="c", turn=0, says="proposes write")
 
     def told(self, dispatch: int, how: str = "ok") -> int:
         return self._add(Delivery, dispatch=dispatch, told=how)

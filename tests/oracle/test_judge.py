@@ -142,6 +142,34 @@ def test_a_trap_that_was_not_met_is_inconclusive_however_it_ended(
     assert [each.check for each in cell.broken] == ["the trap was not met"]
 
 
+@pytest.mark.parametrize(
+    ("outside", "tools", "model"),
+    [
+        (False, "task.tools", "task.model.base_url()"),
+        (True, "the tools of serve --mcp", "OPENAI_BASE_URL or ANTHROPIC_BASE_URL"),
+    ],
+)
+def test_an_agent_that_never_met_the_trap_is_asked_by_how_far_it_came(
+    trace: Any,
+    seen: Seen,
+    outside: bool,  # noqa: FBT001 - pytest passes parameters by name
+    tools: str,
+    model: str,
+) -> None:
+    def asked() -> str:
+        return judged(seen(outside=outside)).broken[0].message
+
+    nothing = asked()
+    trace.asked()
+    model_only = asked()
+    trace.told(trace.read())
+    both = asked()
+
+    assert nothing.endswith(f"Does it call {tools}, and does its model use {model}?")
+    assert model_only.endswith(f"It asked its model: does it call {tools}?")
+    assert both.endswith("It asked its model and used its tools: did it end too early?")
+
+
 def test_a_stop_for_another_reason_is_escaped(trace: Any, seen: Seen) -> None:
     trace.lost()
 

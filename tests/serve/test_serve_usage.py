@@ -41,6 +41,7 @@ WRONG = {
     ("lost-write", "--mcp", "stdio", "--", "true"): "with a COMMAND use --mcp http",
     ("lost-write", "--", "no-such-program"): "no-such-program cannot be run",
     ("lost-write", "extra"): "unrecognized arguments: extra",
+    ("lost-write", "node", "agent.mjs"): "an agent's command stands behind --: -- node agent.mjs",
     ("lost-write", "--max-sec", "3"): "unrecognized arguments: --max-sec",
 }
 
@@ -141,6 +142,20 @@ def test_the_time_ends_a_wait_and_judges(typed: Make) -> None:
     assert "judged after 0.01 s" in done.err
     assert done.err.rstrip().endswith("lost-write: inconclusive, answered")
     assert "the trap was not met" in done.err
+
+
+def test_an_agent_elsewhere_is_not_asked_for_what_only_python_has(
+    typed: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:3128")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+    done = typed("lost-write", "--max-seconds", "0.01")
+
+    assert "does its model use OPENAI_BASE_URL or ANTHROPIC_BASE_URL?" in done.err
+    assert "task." not in done.err
+    assert "HTTP_PROXY" not in done.err  # what serve sets spares the model server
 
 
 def test_without_tools_it_says_so(typed: Make) -> None:
