@@ -632,6 +632,18 @@ def test_a_first_recording_that_is_cut_short_leaves_no_file(provider: Provider, 
     assert not path.exists()
 
 
+def test_a_folder_that_cannot_be_written_to_is_told(provider: Provider, tmp_path: Path) -> None:
+    folder = tmp_path / "cassettes"
+    cassette = Cassette(folder / "one.yaml", shown="cassettes/one.yaml").open()
+    ask(provider.url)
+    folder.write_text("a file in its place", "utf-8")
+
+    with pytest.raises(CassetteError, match=r"^cassettes/one\.yaml cannot be written \(.+\), and"):
+        cassette.close(whole=True)
+
+    cassette.close(whole=True)
+
+
 def test_no_request_leaves_no_file(path: Path) -> None:
     Cassette(path).open().close(whole=True)
 

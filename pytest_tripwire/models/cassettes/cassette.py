@@ -106,14 +106,24 @@ class Cassette:
         Args:
             whole: whether what was to be recorded came to its end. What is cut short is not kept:
                 played, it would pass for the whole.
+
+        Raises:
+            CassetteError: the file cannot be written.
         """
         self._patches.close()
         tape = self._opened()
         if whole and tape.added and tape.problem is None and not self._written:
             from pytest_tripwire.models.cassettes.files import save
 
-            save(self.path, tape.contents())
             self._written = True
+            try:
+                save(self.path, tape.contents())
+            except OSError as error:
+                raise CassetteError(
+                    f"{self._shown} cannot be written ({error.strerror or type(error).__name__}), "
+                    "and what was recorded is lost: see to the rights of its folder, or name "
+                    "another file by path=, and record again"
+                ) from None
 
     def check(self, *, strict: bool = False) -> None:
         """See that every request had its answer.
