@@ -35,7 +35,8 @@ def cases_of(node: pytest.Item | pytest.Function | Any) -> Sequence[str]:
 
 
 def _wrong_marker(node: pytest.Item | Any, message: str) -> NoReturn:
-    raise pytest.UsageError(f"{node.nodeid}: {message}")
+    # Of all that may be raised here the one that pytest shows without the way it took.
+    raise pytest.Collector.CollectError(f"{node.nodeid}: {message}")
 
 
 def planned(item: pytest.Item) -> list[str] | None:

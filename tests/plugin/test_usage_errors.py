@@ -127,6 +127,7 @@ def test_a_marker_that_means_nothing(project: Any, marker: str, message: str) ->
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines([f"*test_agent.py::test_agent: {message}"])
+    assert "_hookexec" not in result.stdout.str()  # pytest would show its own insides
 
 
 @pytest.mark.parametrize(
