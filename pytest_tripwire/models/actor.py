@@ -9,7 +9,7 @@ import msgspec
 
 from pytest_tripwire.models.answer import Answer, BoundCall, harmless, speak
 from pytest_tripwire.models.call_ids import make_call_id, read_call_id
-from pytest_tripwire.models.conversation import Conversation
+from pytest_tripwire.models.conversation import HARMLESS, Conversation
 from pytest_tripwire.models.forced import call_of_other, last_words
 from pytest_tripwire.models.script import (
     Binder,
@@ -49,7 +49,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         returns no move, and `RequestError` for a schema that has no small value.
         """
         if not self.concerns(conversation):
-            return msgspec.structs.replace(self._aside(conversation), auxiliary=True)
+            quiet = self.words(HARMLESS, conversation)
+            return msgspec.structs.replace(quiet, auxiliary=True)
         if rest := self._rest(conversation):
             # What is said beside a move was said with its first call.
             rest = msgspec.structs.replace(rest, says="")
@@ -68,6 +69,18 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     def played(self) -> frozenset[str]:
         """The agent's tools that a role plays. Raises what the binder raises."""
         return frozenset(self.binder.tool_name(role) for role in self.roles)
+
+    def words(self, text: str, conversation: Conversation) -> Answer:
+        """An answer of words alone, which makes nothing happen: a request that wants a tool called
+        gets them through one that no role plays, if it has one. Raises as `speak` does, and what
+        the binder raises.
+        """
+        quiet = speak(text, conversation)
+        # Without roles nobody knows which tools do nothing.
+        if not (conversation.choice.forced and self.roles):
+            return quiet
+        wanted = conversation.choice.tool
+        return last_words(Say(text=text), conversation, wanted, self.played()) or quiet
 
     def owes(self, conversation: Conversation) -> bool:
         """Whether a request only fetches a call that is left of the latest move. Raises as `answer`
@@ -134,14 +147,6 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         if not conversation.choice.forced:
             return speak(move.text, conversation)
         return self._made_to(move, conversation)
-
-    def _aside(self, conversation: Conversation) -> Answer:
-        """The answer to a request that is none of the script's."""
-        quiet = harmless(conversation)
-        if not conversation.choice.forced:
-            return quiet
-        words = Say(text=quiet.text)
-        return last_words(words, conversation, conversation.choice.tool, frozenset()) or quiet
 
     def _made_to(self, move: Move, conversation: Conversation) -> Answer:
         """What a model does that is made to call a tool when the script wants something else: a

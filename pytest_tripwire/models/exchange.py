@@ -11,8 +11,8 @@ from typing import TypeAlias
 import msgspec
 
 from pytest_tripwire.models.actor import Actor
-from pytest_tripwire.models.answer import Answer, harmless, speak
-from pytest_tripwire.models.conversation import Conversation
+from pytest_tripwire.models.answer import Answer, harmless
+from pytest_tripwire.models.conversation import HARMLESS, Conversation
 from pytest_tripwire.models.counters import Counters, Noted, Observed
 from pytest_tripwire.models.faults import Delivery, Plan
 from pytest_tripwire.models.request_error import RequestError
@@ -96,7 +96,7 @@ class Exchange:
         observed = self._counters.observe(conversation, answer, retry=noted.retry)
         text = self._observe(observed)
         if text is not None:
-            answer = speak(text, conversation)
+            answer = self._actor.words(text, conversation)
         cut = struck.delivery.cut is not None
         played = self._actor.played()
         self._counters.end(noted, answer=answer, told="a part" if cut else "", played=played)
@@ -112,7 +112,7 @@ class Exchange:
 
     def _answer(self, conversation: Conversation) -> Answer:
         if self._counters.exhausted:
-            return harmless(conversation)
+            return self._actor.words(HARMLESS, conversation)
         return self._actor.answer(conversation)
 
 

@@ -111,6 +111,30 @@ def test_words_that_have_no_single_place_leave_the_least_arguments(
     assert called(message_of(running.post(body))) == [("hand_in", {"title": "", "text": ""})]
 
 
+@pytest.mark.parametrize("choice", ["required", named("hand_in")])
+@pytest.mark.parametrize("more", [{"observe": lambda _: "Stopped."}, {"max_requests": 0}])
+def test_a_stop_says_its_words_through_a_tool_that_no_role_plays(
+    run: Run, ask: Body, tools: list[dict[str, Any]], choice: Any, more: dict[str, Any]
+) -> None:
+    running = run(script=search_then_write, roles=ROLES, **more)
+
+    body = ask(tools=[*tools, final("text")], tool_choice=choice)
+
+    said = "Stopped." if "observe" in more else "There is nothing more to do."
+    assert called(message_of(running.post(body))) == [("hand_in", {"text": said})]
+
+
+@pytest.mark.parametrize("choice", ["required", named("refund_order")])
+@pytest.mark.parametrize("roles", [(), ROLES])
+@pytest.mark.parametrize("more", [{"observe": lambda _: "Stopped."}, {"max_requests": 0}])
+def test_a_stop_calls_no_tool_that_may_play_a_role(
+    run: Run, ask: Body, choice: Any, roles: Any, more: dict[str, Any]
+) -> None:
+    running = run(script=search_then_write, roles=roles, **more)
+
+    assert called(message_of(running.post(ask(tool_choice=choice)))) == []
+
+
 def test_a_router_that_is_made_to_call_its_own_tool_does(run: Run, ask: Body) -> None:
     running = run(script=search_then_write, roles=ROLES)
 
