@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_tripwire.models.cassettes import CassetteDivergence
 from pytest_tripwire.models.cassettes.canonical import MEANINGLESS, canonical
 from pytest_tripwire.models.cassettes.differences import differences
+from pytest_tripwire.models.cassettes.filtering import filtered_request
 from pytest_tripwire.models.cassettes.interaction import Got, Interaction, Sent
 from pytest_tripwire.models.cassettes.secrets import Secrets
 from pytest_tripwire.models.cassettes.tape import Tape
@@ -174,6 +175,27 @@ def test_what_a_tool_is_asked_about_counts(asked: dict[str, Any]) -> None:
     bodies = [json.loads(json.dumps(asked).replace("@", each)) for each in ("a1", "b2")]
 
     assert not same(sent(bodies[0]), sent(bodies[1]))
+
+
+def told(result: dict[str, Any]) -> Sent:
+    message = {"role": "tool", "tool_call_id": "call_1", "content": json.dumps(result)}
+    return filtered_request(sent({"model": "m", "messages": [message]}), Secrets())
+
+
+@pytest.mark.parametrize("name", ["key", "page_token", "session_id"])
+def test_what_a_tool_said_counts_though_its_name_may_be_a_secrets(name: str) -> None:
+    one, again, other = (
+        told({"issue": {name: key}}) for key in ("PROJ-12345", "PROJ-12345", "PROJ-99999")
+    )
+
+    assert same(one, again)
+    assert same(one, filtered_request(one, Secrets()))
+    assert not same(one, other)
+    assert b"PROJ" not in one.body
+
+
+def test_what_surely_is_a_secret_leaves_no_mark() -> None:
+    assert same(told({"password": "one"}), told({"password": "another"}))
 
 
 def upload(boundary: str, text: str = "hello") -> Sent:
