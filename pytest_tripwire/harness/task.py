@@ -10,7 +10,7 @@ import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.harness.failures import HarnessError
-from pytest_tripwire.models import Exchange
+from pytest_tripwire.models import MODEL, Exchange
 from pytest_tripwire.models.inprocess import MissingFrameworkError, native
 from pytest_tripwire.world import Toolset, VirtualClock
 
@@ -145,7 +145,7 @@ class Model:
     #: What to send as the key; the server takes any.
     api_key = "tripwire"
     #: What to send as the model's name; the server takes any.
-    name = "tripwire-scripted"
+    name = MODEL
 
     def __init__(self, base_url: Callable[[str], str], exchange: Exchange) -> None:
         self._base_url = base_url

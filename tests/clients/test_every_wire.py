@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import anthropic
+import openai
 import pytest
 
 from pytest_tripwire import Harness, Options, Task
+from pytest_tripwire.harness.task import Model
 from pytest_tripwire.models.faults import CutStream, Drop, Status
 from pytest_tripwire.timeline import Dispatch, ModelRequest
 
@@ -63,3 +66,22 @@ def test_what_is_lost_or_cut_is_asked_for_again(client: Client) -> None:
     struck.check()
     assert proposed(struck) == proposed(plain)
     assert dispatched(struck) == dispatched(plain)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_the_model_that_an_agent_is_told_of_is_one_that_is_served(provider: str) -> None:
+    def agent(task: Task) -> list[str]:
+        key, url = task.model.api_key, task.model.base_url(provider)
+        client: Any
+        if provider == "openai":
+            client = openai.OpenAI(api_key=key, base_url=url)
+        else:
+            client = anthropic.Anthropic(api_key=key, base_url=url)
+        return [
+            client.models.retrieve(task.model.name).id,
+            *(each.id for each in client.models.list()),
+        ]
+
+    run = Harness("lost-write", agent).run()
+
+    assert run.answer == [Model.name] * 2

@@ -435,7 +435,7 @@ def test_models_are_listed_as_the_provider_does(run: Run, connect: Connect) -> N
 
     (model,) = client.models.list()
 
-    assert (model.id, model.type, model.lifecycle) == ("scripted-model", "model", "active")
+    assert (model.id, model.type, model.lifecycle) == ("tripwire-scripted", "model", "active")
     assert client.models.retrieve(model.id) == model
 
 

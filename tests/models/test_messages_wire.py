@@ -323,17 +323,17 @@ def test_clients_of_the_provider_are_told_by_their_header(run: Run) -> None:
         "data": [
             {
                 "type": "model",
-                "id": "scripted-model",
+                "id": "tripwire-scripted",
                 "display_name": "Scripted model",
                 "created_at": "2026-01-01T00:00:00Z",
                 "lifecycle": "active",
             }
         ],
         "has_more": False,
-        "first_id": "scripted-model",
-        "last_id": "scripted-model",
+        "first_id": "tripwire-scripted",
+        "last_id": "tripwire-scripted",
     }
-    assert running.send("GET", "/v1/models/scripted-model", None, SIGN)[1] == theirs["data"][0]
+    assert running.send("GET", "/v1/models/tripwire-scripted", None, SIGN)[1] == theirs["data"][0]
     assert running.send("GET", "/v1/models")[1]["object"] == "list"
 
 

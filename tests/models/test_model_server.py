@@ -46,7 +46,7 @@ def test_models_are_listed(run: Run) -> None:
     status, body = running.send("GET", "/v1/models?limit=5")
 
     assert (status, body["object"]) == (200, "list")
-    assert body["data"][0]["id"] == "scripted-model"
+    assert body["data"][0]["id"] == "tripwire-scripted"
     assert running.send("HEAD", "/v1/models") == (200, None)
 
 

@@ -138,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def version_string(self) -> str:
         """The Server header."""
-        return "pytest-tripwire"
+        return "pytest-agent-tripwire"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Write nothing: a test's output belongs to the test."""

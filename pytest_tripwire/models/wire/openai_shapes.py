@@ -9,7 +9,8 @@ from typing import Any
 from pytest_tripwire.models.choice import AUTO, Choice
 from pytest_tripwire.models.request_error import RequestError
 
-MODEL = "scripted-model"
+#: The one model that is served, as agents are told to call it; any other name does as well.
+MODEL = "tripwire-scripted"
 
 #: Seconds since 1970, the start of 2026: a real time would make two equal runs differ.
 CREATED = 1_767_225_600
@@ -37,7 +38,7 @@ def error_body(error: RequestError) -> dict[str, Any]:
 
 def models_body() -> list[dict[str, Any]]:
     """The models that there are."""
-    owner = "pytest-tripwire"
+    owner = "pytest-agent-tripwire"
     return [{"id": MODEL, "object": "model", "created": CREATED, "owned_by": owner}]
 
 
