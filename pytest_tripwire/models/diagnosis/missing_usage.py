@@ -20,5 +20,9 @@ def missing_usage(noted: Sequence[Noted]) -> Iterator[Diagnosis]:
                     "a stream does not ask for its usage, so a cost or token budget of the "
                     "agent's own counts nothing"
                 ),
-                remedy='send stream_options {"include_usage": true}, by the client\'s own setting',
+                # With their own provider's address alone, some clients ask by themselves.
+                remedy=(
+                    'send stream_options {"include_usage": true}, by the client\'s own setting; '
+                    "some ask by themselves, but only at the provider's own address"
+                ),
             )
