@@ -12,12 +12,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_tripwire.models.cassettes import Cassette, CassetteError, read_mode
+import pytest
+
+from pytest_tripwire.models.cassettes import Cassette, CassetteError, RecordMode, read_mode
+from pytest_tripwire.models.cassettes.cassette import SHARED
 
 if TYPE_CHECKING:
-    import pytest
-
     from pytest_tripwire.plugin.transport import CallEnd
+
+_OWNERS = pytest.StashKey[dict[Path, str]]()
 
 MARKER = "tripwire_cassette"
 FOLDER = "cassettes"
@@ -87,13 +90,20 @@ def open_cassette(item: pytest.Item) -> Cassette:
     said = wanted(item)
     path = default_path(item) if said.path is None else item.path.parent / said.path
     mode = read_mode(item.config.getoption("tripwire_record_mode") or said.record_mode, os.environ)
-    return Cassette(
-        path,
-        mode=mode,
-        environment=os.environ,
-        shown=shown(item.config, path),
-        ignore=said.ignore,
-    ).open()
+    name = shown(item.config, path)
+    if mode is RecordMode.ALL:
+        _claim(item, path, name)
+    return Cassette(path, mode=mode, environment=os.environ, shown=name, ignore=said.ignore).open()
+
+
+def _claim(item: pytest.Item, path: Path, name: str) -> None:
+    """See that no test replaces what another has just recorded."""
+    owner = item.config.stash.setdefault(_OWNERS, {}).setdefault(path.absolute(), item.nodeid)
+    if owner != item.nodeid:
+        raise CassetteError(
+            f"{name} is {owner}'s too, and record mode `all` would replace what that recorded: "
+            f"{SHARED}"
+        )
 
 
 def close_cassette(item: pytest.Item, cassette: Cassette, ended: CallEnd | None) -> None:

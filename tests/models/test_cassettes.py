@@ -632,6 +632,18 @@ def test_a_first_recording_that_is_cut_short_leaves_no_file(provider: Provider, 
     assert not path.exists()
 
 
+def test_what_another_recorded_meanwhile_is_not_replaced(provider: Provider, path: Path) -> None:
+    cassette = Cassette(path, shown="one.yaml").open()
+    ask(provider.url)
+    path.parent.mkdir(parents=True)
+    path.write_text("another's", "utf-8")
+
+    with pytest.raises(CassetteError, match=r"one\.yaml was written while .* a file each"):
+        cassette.close(whole=True)
+
+    assert path.read_text("utf-8") == "another's"
+
+
 def test_a_folder_that_cannot_be_written_to_is_told(provider: Provider, tmp_path: Path) -> None:
     folder = tmp_path / "cassettes"
     cassette = Cassette(folder / "one.yaml", shown="cassettes/one.yaml").open()

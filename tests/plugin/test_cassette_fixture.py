@@ -215,6 +215,32 @@ def test_a_divergence_that_fails_the_test_is_told_once(
     inner.run().assert_outcomes(failed=1)
 
 
+SHARING = """
+import pytest
+from client import ask
+
+@pytest.mark.tripwire_cassette(path="cassettes/shared.yaml")
+@pytest.mark.parametrize("prompt", ["one", "two"])
+def test_one(prompt):
+    ask(prompt)
+"""
+
+
+def test_a_file_of_two_tests_is_replaced_by_neither(
+    inner: Any, write: Callable[[str], None], provider: ModelServer
+) -> None:
+    write(SHARING)
+    inner.run("--tripwire-record-mode=new_episodes").assert_outcomes(passed=2)
+
+    result = inner.run("--tripwire-record-mode=all")
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        ["E*cassettes/shared.yaml is test_it.py::test_one?one?'s too, and record mode*file each*"]
+    )
+    assert provider.requests == 3
+
+
 def test_neither_key_nor_prompt_is_in_the_report_of_a_divergence(
     inner: Any, write: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,11 @@ from pytest_tripwire.models.cassettes.secrets import Secrets
 from pytest_tripwire.models.cassettes.tape import Tape, shorter
 
 _INSTALL = "cassettes need vcrpy: pip install 'pytest-agent-tripwire[cassettes]'"
+#: What to do about it.
+SHARED = (
+    "two tests that record want a file each. Name another by path=, or record them one after the "
+    "other with --tripwire-record-mode=new_episodes"
+)
 _NOT_RECORDED = (
     "there is no such cassette, and record mode `none` records none. Record it where `CI` is not "
     "set, or with --tripwire-record-mode=once, and commit it"
@@ -108,7 +113,7 @@ class Cassette:
                 played, it would pass for the whole.
 
         Raises:
-            CassetteError: the file cannot be written.
+            CassetteError: the file cannot be written, or somebody else has written it meanwhile.
         """
         self._patches.close()
         tape = self._opened()
@@ -116,6 +121,11 @@ class Cassette:
             from pytest_tripwire.models.cassettes.files import save
 
             self._written = True
+            if self.mode is RecordMode.ONCE and self.path.exists():
+                raise CassetteError(
+                    f"{self._shown} was written while it was recorded here, and left as it is: "
+                    f"{SHARED}"
+                )
             try:
                 save(self.path, tape.contents())
             except OSError as error:
