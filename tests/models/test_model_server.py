@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pytest_tripwire.models.faults import CutStream, ModelFault
 from pytest_tripwire.models.http.handler import Handler
 from pytest_tripwire.models.http.transport import LoopbackServer
 
@@ -148,6 +150,27 @@ def test_a_body_that_ends_too_early_is_told_so(run: Run) -> None:
 
     assert answer.startswith(b"HTTP/1.1 400")
     assert b"11 of 50 bytes" in answer
+
+
+@pytest.mark.parametrize("faults", [(), (CutStream(),)])
+def test_a_client_that_knows_no_chunks_gets_a_stream_by_its_length(
+    run: Run, ask: Body, faults: tuple[ModelFault, ...]
+) -> None:
+    running = run(faults=faults)
+    body = json.dumps(ask(stream=True)).encode()
+    head = f"POST {CHAT} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as connection:
+        connection.sendall(head.encode() + body)
+        with closing(http.client.HTTPResponse(connection)) as response:
+            response.begin()
+
+            assert response.getheader("Transfer-Encoding") is None
+            assert response.getheader("Content-Type", "").startswith("text/event-stream")
+            if faults:
+                with pytest.raises(http.client.IncompleteRead):
+                    response.read()
+            else:
+                assert response.read().endswith(b"data: [DONE]\n\n")
 
 
 def test_a_client_may_wait_for_a_go_ahead(run: Run) -> None:

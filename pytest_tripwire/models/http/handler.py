@@ -106,6 +106,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         if reply.delivery.drop:
             return
+        if self.request_version == "HTTP/1.0":
+            reply = reply.in_one()
         begin(self, reply)
         if self.command == "HEAD":
             return
