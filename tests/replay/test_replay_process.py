@@ -187,3 +187,16 @@ class TestMemory:
         many = written("many.json", recorded(trace=[call(repeat=1_000_000)]))
 
         assert peak_kib(many) < 1.1 * peak_kib(few)
+
+
+def test_the_package_run_by_its_name_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_tripwire", "serve", "lost-writ"],
+        capture_output=True,
+        check=False,
+        timeout=SECONDS,
+        text=True,
+    )
+
+    assert done.returncode == 2
+    assert "agent-tripwire serve: error: there is no case 'lost-writ'" in done.stderr
