@@ -303,6 +303,32 @@ def test_a_form_is_filtered_by_name() -> None:
     assert kept.body == b"grant_type=x&client_secret=[filtered]&scope=a+b"
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        request(
+            headers={"content-type": ("application/x-www-form-urlencoded",)},
+            body=f"grant_type=x&client_secret={KEY}".encode(),
+        ),
+        request(body=json.dumps({"api_key": KEY, "page": 1}).encode()),
+    ],
+    ids=["form", "json"],
+)
+def test_a_key_that_was_sent_in_a_body_is_gone_from_the_response(sent: Sent) -> None:
+    got = Got(status=401, body=f"{KEY} is no key".encode())
+
+    kept = filtered_response(got, Secrets(sent_secrets(sent)))
+
+    assert kept.body == b"[filtered] is no key"
+
+
+def test_what_a_tool_takes_is_no_key_that_was_sent() -> None:
+    takes = {"properties": {"password": {"description": "what the customer types"}}}
+    sent = request(body=json.dumps({"model": "m", "tools": [takes], "password": 12}).encode())
+
+    assert not list(sent_secrets(sent))
+
+
 PARTS = {"Content-Type": ("multipart/form-data; boundary=xx",)}
 
 

@@ -7,6 +7,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_to_bytes, urlsplit
 
 from pytest_tripwire.models.cassettes.interaction import Sent
@@ -14,6 +15,7 @@ from pytest_tripwire.models.cassettes.names import (
     LEAST,
     is_secret,
     is_secret_header,
+    is_surely_secret,
     longest_first,
 )
 
@@ -73,7 +75,9 @@ class Secrets:
 
 
 def sent_secrets(sent: Sent) -> Iterator[str]:
-    """What a request proves itself by: keys in its headers and in its URL."""
+    """What a request proves itself by: keys in its headers, in its URL, and in the fields of a form
+    or of JSON that are called so.
+    """
     for name, values in sent.headers.items():
         for value in values:
             if not is_secret_header(name) and not proves(value):
@@ -84,6 +88,22 @@ def sent_secrets(sent: Sent) -> Iterator[str]:
         if is_secret(name):
             yield value
     yield from filter(None, (parts.password or parts.username,))
+    for name, value in _fields(sent):
+        if isinstance(value, str) and is_surely_secret(name):
+            yield value
+
+
+def _fields(sent: Sent) -> Iterable[tuple[str, Any]]:
+    # Those at the top alone: further down stands what a tool takes, and what it says of that.
+    try:
+        text = sent.body.decode()
+        value: Any = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return ()
+    if isinstance(value, dict):
+        return value.items()
+    of_a_form = "x-www-form-urlencoded" in sent.header("content-type").lower()
+    return parse_qsl(text, keep_blank_values=True) if of_a_form else ()
 
 
 def proves(value: str) -> bool:
