@@ -127,7 +127,11 @@ class _Command:
     def _commanded(self) -> tuple[Run, tuple[int, ...]]:
         wanted = self._wanted
         agent = Commanded(wanted.command, self._announced, self._waiting, wanted.max_seconds)
-        run = self._harness(agent, wanted.max_seconds).run()
+        try:
+            run = self._harness(agent, wanted.max_seconds).run()
+        except (KeyboardInterrupt, SystemExit):
+            self._note(f"{wanted.command[0]} was ended before its end, so nothing is judged")
+            raise
         for status in filter(None, agent.statuses):
             self._note(f"{wanted.command[0]} has ended with status {status}")
         return run, tuple(agent.statuses)

@@ -297,6 +297,7 @@ class TestCommand:
         status, out, err = served.end()
         assert (status, out) == (expected, "")
         assert "lost-write:" not in err
+        assert "was ended before its end, so nothing is judged" in err
         assert not is_alive(file)
 
     def test_what_it_leaves_behind_is_ended(
