@@ -20,6 +20,9 @@ from pytest_tripwire.models.script import Seen, ToolResult
 #: What the scripted model says where nothing of its script is called for.
 HARMLESS = "There is nothing more to do."
 
+#: Characters of a result that is kept as it is.
+_SHORT = 1000
+
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One message of a request.
@@ -90,7 +93,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, turn=turn, results=results)
 
     def outlined(self) -> Conversation:
-        """The same with a digest in place of what each result says, so that it can be kept."""
+        """The same with a digest in place of each long result, so that it can be kept."""
         results, all_results = map(_outlines, (self.results, self.all_results))
         return msgspec.structs.replace(self, results=results, all_results=all_results)
 
@@ -178,7 +181,10 @@ def _results(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
 
 def _outlines(results: tuple[ToolResult, ...]) -> tuple[ToolResult, ...]:
     replace = msgspec.structs.replace
-    return tuple(replace(each, text=_digest([each.text])) for each in results)
+    return tuple(
+        replace(each, text=_digest([each.text])) if len(each.text) > _SHORT else each
+        for each in results
+    )
 
 
 def _key(messages: Sequence[Message], offered: frozenset[str]) -> str:

@@ -402,7 +402,7 @@ def test_of_what_requests_were_turned_down_for_the_latest_is_kept_in_bounds(run:
     assert 1000 <= len(running.server.refusals[-1]) < 1100
 
 
-def test_what_results_say_is_not_kept_though_requests_are_told_apart(run: Run, ask: Body) -> None:
+def test_long_results_are_not_kept_though_requests_are_told_apart(run: Run, ask: Body) -> None:
     running = run()
     for text in ("a" * 100_000, "a" * 100_000, "b" * 100_000):
         result = {"role": "tool", "tool_call_id": "call_0123456789abcdef_0_0", "content": text}
