@@ -174,8 +174,8 @@ class Counters:
         told: str = "",
         played: frozenset[str] = frozenset(),
     ) -> None:
-        """Note what became of a request. Of long results a digest is kept: a history comes again with
-        each request, and one may be megabytes long.
+        """Note what became of a request. Of long results a digest is kept: a history comes again
+        with each request, and one may be megabytes long.
         """
         outlined = noted.conversation.outlined()
         ended = msgspec.structs.replace(
