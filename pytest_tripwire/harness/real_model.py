@@ -61,8 +61,10 @@ class RealModel(Model):
     def env(self) -> dict[str, str]:
         """The same environment variables as the scripted model gives, for the real one."""
         found: dict[str, str] = {}
-        for provider, (url, _, key) in PROVIDERS.items():
-            found |= {url: self._urls[provider], key: self._keys[provider] or self.api_key}
+        for provider, (url, public, key) in PROVIDERS.items():
+            # One provider's key is nothing to show to the other; a gateway may take it for both.
+            other = PLACEHOLDER if self._urls[provider] == public else self.api_key
+            found |= {url: self._urls[provider], key: self._keys[provider] or other}
         return found
 
     def _native(self, framework: str) -> Any:

@@ -252,3 +252,16 @@ def test_somebody_elses_cassette_around_a_run_is_named(
     assert run.cell.state == "inconclusive"
     assert '{"ignore_localhost": True}' in run.cell.lesson
     assert spared.cell.state == "contained"
+
+
+def test_one_providers_key_is_not_shown_to_the_other() -> None:
+    model = RealModel("gpt-x", {"ANTHROPIC_API_KEY": "theirs"}, plays=False)
+
+    assert model.env["ANTHROPIC_API_KEY"] == "theirs"
+    assert model.env["OPENAI_API_KEY"] == PLACEHOLDER
+
+
+def test_a_gateway_for_both_gets_the_key_that_there_is() -> None:
+    gateway = {"OPENAI_BASE_URL": "http://127.0.0.1:4000/v1", "ANTHROPIC_API_KEY": "theirs"}
+
+    assert RealModel("claude-x", gateway, plays=False).env["OPENAI_API_KEY"] == "theirs"
