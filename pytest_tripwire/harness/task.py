@@ -8,10 +8,19 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from pytest_tripwire.adapters import (
+    FRAMEWORKS,
+    Adoption,
+    Described,
+    MissingFrameworkError,
+    UnknownToolError,
+    framework_of,
+    load,
+)
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.harness.failures import HarnessError
 from pytest_tripwire.models import MODEL, Exchange
-from pytest_tripwire.models.inprocess import MissingFrameworkError, native
+from pytest_tripwire.models.inprocess import native
 from pytest_tripwire.world import Toolset, VirtualClock
 
 Answer: TypeAlias = Any
@@ -116,6 +125,51 @@ class Tools(Mapping[str, Callable[..., Any]]):
             known = ", ".join(_SCHEMAS)
             raise ValueError(f"schemas({provider!r}): the providers are {known}")
         return [_SCHEMAS[provider](schema) for schema in self._toolset.schemas()]
+
+    def openai_agents(self) -> Any:
+        """The tools as `FunctionTool`s of the OpenAI Agents SDK. Raises HarnessError if that is not
+        installed.
+        """
+        return self._native("openai_agents")
+
+    def langchain(self) -> Any:
+        """The tools as `BaseTool`s of LangChain, for LangGraph too. Raises HarnessError if that is
+        not installed.
+        """
+        return self._native("langchain")
+
+    def pydantic_ai(self) -> Any:
+        """The tools as `Tool`s of Pydantic AI. Raises HarnessError if that is not installed."""
+        return self._native("pydantic_ai")
+
+    def anthropic(self) -> Any:
+        """The tools for the tool runner of Anthropic's client. Raises HarnessError if that is not
+        installed.
+        """
+        return self._native("anthropic")
+
+    def mcp(self) -> Any:
+        """A server of the Model Context Protocol that has the tools, to be reached within this
+        process. Raises HarnessError if that is not installed.
+        """
+        return self._native("mcp")
+
+    def _native(self, framework: str) -> Any:
+        described = [
+            Described(
+                name=each["name"], description=each["description"], parameters=each["parameters"]
+            )
+            for each in self._toolset.schemas()
+        ]
+        return adapter(framework, f"task.tools.{framework}()").tools(self, described)
+
+
+def adapter(framework: str, what: str) -> Any:
+    """An adapter's module. Raises HarnessError with what to install."""
+    try:
+        return load(framework, what)
+    except MissingFrameworkError as error:
+        raise HarnessError(str(error)) from None
 
 
 def _openai(schema: dict[str, Any]) -> dict[str, Any]:
@@ -235,6 +289,32 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"<Task {self.prompt!r}>"
+
+    def adopt(self, agent: Any) -> Any:
+        """A clone of an agent that owns its tools: they keep their names and schemas, and their
+        bodies come from the world. Agents that it hands over to, or has for tools, are taken over
+        too.
+
+        Args:
+            agent: an agent, or a collection of tools, of a framework that there is an adapter for.
+
+        Raises:
+            HarnessError: there is no adapter for it, or it has a tool that plays no role.
+        """
+        framework = framework_of(agent)
+        if framework is None:
+            known = ", ".join(FRAMEWORKS)
+            raise HarnessError(
+                f"task.adopt() got a {type(agent).__name__}, and there is no adapter for it: give "
+                f"an agent of one of {known}, or build it with task.tools"
+            )
+        adoption = Adoption(self.tools, self.tools)
+        try:
+            adopted = adapter(framework, "task.adopt()").adopt(agent, adoption)
+            adoption.check()
+        except UnknownToolError as error:
+            raise HarnessError(str(error)) from None
+        return adopted
 
 
 #: An agent: called with a `Task`, sync or async; returns its final answer.

@@ -4,16 +4,12 @@ each framework, which is imported when it is asked for: nothing here needs any o
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import msgspec
 
+from pytest_tripwire.adapters import MissingFrameworkError, required
 from pytest_tripwire.models.exchange import Exchange
-
-
-class MissingFrameworkError(ImportError):
-    """A framework is not installed, or too old. The message says what to install."""
 
 
 class _Needs(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,21 +38,9 @@ def native(framework: str, exchange: Exchange) -> Any:
         MissingFrameworkError: it is not installed, or too old.
     """
     needs = _FRAMEWORKS[framework]
-    wanted = f"pip install --upgrade 'pytest-agent-tripwire[{needs.extra}]'"
-    try:
-        import_module(needs.package)
-    except ModuleNotFoundError as error:
-        # What an installed framework cannot import itself is its own trouble.
-        if not f"{needs.package}.".startswith(f"{error.name}."):
-            raise
-        raise MissingFrameworkError(
-            f"task.model.{framework}() needs {needs.package}, which is not installed: {wanted}"
-        ) from error
-    try:
-        module = import_module(f"{__name__}.{framework}")
-    except ImportError as error:
-        raise MissingFrameworkError(
-            f"task.model.{framework}() needs a newer {needs.package} than is installed "
-            f"({error}): {wanted}"
-        ) from error
-    return module.model(exchange)
+    module = f"{__name__}.{framework}"
+    what = f"task.model.{framework}()"
+    return required(module, needs.package, needs.extra, what).model(exchange)
+
+
+__all__ = ["MissingFrameworkError", "native"]

@@ -1,0 +1,29 @@
+"""Between the breaker and the frameworks that agents are written in: one small module for each,
+which is imported when it is asked for. Nothing here needs any of them.
+"""
+
+from pytest_tripwire.adapters.adoption import Adoption, Described, UnknownToolError
+from pytest_tripwire.adapters.bridge import Bridge, Caller, Native, as_text, is_refused
+from pytest_tripwire.adapters.known import (
+    FRAMEWORKS,
+    MissingFrameworkError,
+    framework_of,
+    load,
+    required,
+)
+
+__all__ = [
+    "FRAMEWORKS",
+    "Adoption",
+    "Bridge",
+    "Caller",
+    "Described",
+    "MissingFrameworkError",
+    "Native",
+    "UnknownToolError",
+    "as_text",
+    "framework_of",
+    "is_refused",
+    "load",
+    "required",
+]

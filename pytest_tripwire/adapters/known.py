@@ -1,0 +1,92 @@
+"""Which frameworks there are adapters for, and what each needs to be installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+
+class MissingFrameworkError(ImportError):
+    """A framework is not installed, or too old. The message says what to install."""
+
+
+class Framework(msgspec.Struct, frozen=True, kw_only=True):
+    """One framework.
+
+    Args:
+        package: what has to be importable.
+        extra: the extra that installs it.
+        roots: packages in which the types of its agents and tools are defined.
+    """
+
+    package: str
+    extra: str
+    roots: tuple[str, ...]
+
+
+#: By the name of the adapter's module.
+FRAMEWORKS: Mapping[str, Framework] = {
+    "openai_agents": Framework(package="agents", extra="openai-agents", roots=("agents",)),
+    "langchain": Framework(
+        package="langchain", extra="langchain", roots=("langchain", "langchain_core", "langgraph")
+    ),
+    "pydantic_ai": Framework(
+        package="pydantic_ai", extra="pydantic-ai", roots=("pydantic_ai", "pydantic_graph")
+    ),
+    "anthropic": Framework(package="anthropic", extra="anthropic", roots=("anthropic",)),
+    "mcp": Framework(package="mcp", extra="mcp", roots=("mcp",)),
+}
+
+
+def required(module: str, package: str, extra: str, what: str) -> Any:
+    """A module of ours that needs a framework.
+
+    Args:
+        module: its full name.
+        package: the import name of what it needs.
+        extra: the extra that installs that.
+        what: what the user has written, for the message.
+
+    Raises:
+        MissingFrameworkError: it is not installed, or too old.
+    """
+    wanted = f"pip install --upgrade 'pytest-agent-tripwire[{extra}]'"
+    try:
+        import_module(package)
+    except ModuleNotFoundError as error:
+        # What an installed framework cannot import itself is its own trouble.
+        if not f"{package}.".startswith(f"{error.name}."):
+            raise
+        raise MissingFrameworkError(
+            f"{what} needs {package}, which is not installed: {wanted}"
+        ) from error
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingFrameworkError(
+            f"{what} needs a newer {package} than is installed ({error}): {wanted}"
+        ) from error
+
+
+def load(name: str, what: str) -> Any:
+    """The adapter's module, for `what` the user has written. Raises MissingFrameworkError as
+    `required` does.
+    """
+    framework = FRAMEWORKS[name]
+    module = f"pytest_tripwire.adapters.{name}"
+    return required(module, framework.package, framework.extra, what)
+
+
+def framework_of(thing: object) -> str | None:
+    """The name of the adapter for an agent or a tool, by where its type, or one that it derives
+    from, is defined; None for anything else.
+    """
+    for kind in type(thing).__mro__:
+        root = kind.__module__.partition(".")[0]
+        for name, framework in FRAMEWORKS.items():
+            if root in framework.roots:
+                return name
+    return None
