@@ -1,0 +1,172 @@
+"""An agent of the SDK whose calls and hand-offs a run decides about."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pytest_tripwire.adapters.bridge import Bridge, Native, as_text, is_refused
+from pytest_tripwire.adapters.openai_agents.cloning import Cloner
+from pytest_tripwire.adapters.openai_agents.functions import (
+    Body,
+    agent_in,
+    caller_of,
+    parsed,
+    raising,
+    with_body,
+)
+from pytest_tripwire.adapters.openai_agents.handing import Asks, Handed
+from pytest_tripwire.adapters.openai_agents.hooks import Hooks
+from pytest_tripwire.guard import BreakerRun
+from pytest_tripwire.timeline import Effect, Reason, ToolSpec, spec_of
+
+
+def guarded(
+    agent: Any,
+    run: BreakerRun,
+    specs: Mapping[str, ToolSpec] | None = None,
+    *,
+    count_model: bool = True,
+    unguarded: Collection[str] = (),
+) -> Any:
+    """A clone of an agent, with all that it can reach, whose calls, hand-offs and model requests
+    `run` decides about. Make one for each run.
+
+    Args:
+        agent: an `Agent`; it is not changed.
+        run: decides.
+        specs: declarations by name; they outweigh `@tool_spec` below `@function_tool` and those of
+            the breaker. A hand-off that nobody declared is one about the task as a whole.
+        count_model: whether model requests are counted; False where somebody else does it.
+        unguarded: names of tools that are no functions, and of servers of the Model Context
+            Protocol, that the agent may keep. Nobody decides about their calls.
+
+    Raises:
+        UndeclaredToolError: nobody declared what a tool does.
+        TypeError: the agent has a tool that cannot be guarded, and it is not in `unguarded`.
+    """
+    return Cloner(_Guards(run, specs or {}, frozenset(unguarded), count_model=count_model)).clone(
+        agent
+    )
+
+
+class _Guards:
+    """Puts a run before everything that acts."""
+
+    def __init__(
+        self,
+        run: BreakerRun,
+        specs: Mapping[str, ToolSpec],
+        free: frozenset[str],
+        *,
+        count_model: bool,
+    ) -> None:
+        self._run, self._specs = run, specs
+        self._free, self._counts = free, count_model
+        self._bridge = Bridge(run, specs)
+        #: For the reads that settle a lost write, whoever has lost it.
+        self._natives: dict[str, Any] = {}
+
+    def agent(self, agent: Any, clone: Any) -> None:
+        """Tell the run of the agent's model requests."""
+        for server in agent.mcp_servers:
+            self._check_free(server.name, f"MCP server of {agent.name!r}")
+        clone.hooks = Hooks(self._run, agent.hooks, count_model=self._counts)
+
+    def other(self, tool: Any, owner: Any) -> Any:
+        """Whatever is no function runs where nothing can be put before it."""
+        self._check_free(tool.name, f"{type(tool).__name__} of {owner.name!r}")
+        return tool
+
+    def tool(self, tool: Any, _owner: Any) -> Any:
+        """An agent's tool that nobody declared is decided about by what is called inside."""
+        if agent_in(tool) is not None and tool.name not in self._specs:
+            return None
+        declared = self._specs.get(tool.name) or spec_of(getattr(tool, "__wrapped__", None))
+        self._bridge.take(tool.name, asynchronous=True, spec=declared)
+        self._natives[tool.name] = raising(tool)
+        new = with_body(tool, self._body(tool))
+        if declared is not None and declared.requires_approval and tool.needs_approval is False:
+            return dataclasses.replace(new, needs_approval=True)
+        return new
+
+    def handoff(self, given: Any, owner: Any, cloner: Cloner) -> Asks:
+        """Ask before the other agent takes over, and before the team's own `on_handoff`."""
+        name = given.tool_name
+        plain = ToolSpec(name=name, effect=Effect.HANDOFF, operation="handoff", identity=())
+        self._bridge.take(name, asynchronous=True, spec=plain)
+
+        async def asks(context: Any, raw: str) -> Handed:
+            found: list[Any] = []
+
+            async def native(_name: str, _arguments: dict[str, Any]) -> Any:
+                found.append(cloner.clone(await given.on_invoke_handoff(context, raw)))
+                return {"assistant": found[0].name}
+
+            arguments = parsed(name, raw)
+            result = await self._bridge.acall(name, arguments, native, agent=owner.name)
+            if is_refused(result):
+                return owner, as_text(result)
+            as_ever = result == {"assistant": found[0].name}
+            return found[0], None if as_ever else as_text(result)
+
+        return asks
+
+    def _body(self, tool: Any) -> Body:
+        async def body(context: Any, raw: str) -> Any:
+            arguments = parsed(tool.name, raw)
+            native = self._native(tool.name, context, raw, arguments)
+            result = await self._ask(tool.name, arguments, native, context)
+            call_id = context.tool_call_id
+            if _waits(result) and context.is_tool_approved(tool.name, call_id):
+                # The person has been asked by the SDK, and has said yes to this very call.
+                self._run.approve(call_id)
+                result = await self._ask(tool.name, arguments, native, context)
+            return as_text(result) if is_refused(result) else result
+
+        # A policy that asks for approval is shown the arguments as the tool will get them.
+        prepare = getattr(tool.on_invoke_tool, "prepare_arguments", None)
+        if prepare is not None:
+            vars(body)["__agents_prepare_arguments__"] = prepare
+        return body
+
+    async def _ask(self, name: str, arguments: dict[str, Any], native: Native, context: Any) -> Any:
+        return await self._bridge.acall(
+            name, arguments, native, call_id=context.tool_call_id, agent=caller_of(context)
+        )
+
+    def _native(self, name: str, context: Any, raw: str, arguments: dict[str, Any]) -> Native:
+        async def native(called: str, given: dict[str, Any]) -> Any:
+            tool = self._natives[called]
+            if called == name and given == arguments:
+                return await tool.on_invoke_tool(context, raw)
+            return await tool.on_invoke_tool(*_other_call(context, called, given))
+
+        return native
+
+    def _check_free(self, name: str, what: str) -> None:
+        if name not in self._free:
+            raise TypeError(
+                f"the {what} named {name!r} cannot be guarded: nothing can be put before its "
+                f"calls. Leave it out, or pass unguarded=[{name!r}] if it only reads"
+            )
+
+
+def _waits(result: Any) -> bool:
+    """Whether a call waits for a first yes. One that was given before the record changed, or before
+    the write was made by somebody else, answers another question.
+    """
+    return is_refused(result) and "call_id" in result and result.get("reason") == Reason.DENIED
+
+
+def _other_call(context: Any, name: str, arguments: dict[str, Any]) -> tuple[Any, str]:
+    """The context and the arguments of a call that the model did not make in these words."""
+    raw = json.dumps(arguments)
+    other = copy.copy(context)
+    other.tool_name, other.tool_arguments = name, raw
+    # What the SDK has prepared is of the call that the model made.
+    other._function_tool_arguments = None  # noqa: SLF001 - the SDK refuses what does not fit
+    return other, raw
