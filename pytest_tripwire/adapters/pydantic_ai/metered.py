@@ -1,0 +1,88 @@
+"""A model whose requests a run is told of, at the place where they are sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic_ai.exceptions import AgentRunError
+from pydantic_ai.models.wrapper import WrapperModel
+
+from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.guard import BreakerRun
+
+
+class RunStoppedError(AgentRunError):
+    """The breaker lets the agent send no further request. It ends the agent's run; why it was
+    stopped is told by the `Interrupted` that the breaker's run raises on its way out.
+    """
+
+
+class Metered(WrapperModel):
+    """Opens a turn before each request, and pays for it after.
+
+    Args:
+        wrapped: the model that is asked.
+        run: is told.
+    """
+
+    def __init__(self, wrapped: Any, run: BreakerRun) -> None:
+        super().__init__(wrapped)
+        self._run = run
+
+    async def request(self, *args: Any, **options: Any) -> Any:
+        """The whole answer. Raises RunStoppedError if the run may not ask."""
+        self._open()
+        try:
+            response = await super().request(*args, **options)
+        except Exception:
+            self._run.model_failed()
+            raise
+        except BaseException:
+            # It was cut off, and may have been answered all the same.
+            self._run.after_model(Usage())
+            raise
+        self._pay(response)
+        return response
+
+    @asynccontextmanager
+    async def request_stream(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        """The answer in pieces. Raises RunStoppedError if the run may not ask."""
+        self._open()
+        stream = None
+        try:
+            async with super().request_stream(*args, **options) as stream:
+                yield stream
+        except Exception:
+            if stream is None:
+                self._run.model_failed()
+            raise
+        finally:
+            # Of a stream that was left early nobody knows what it has cost in the end.
+            if stream is not None:
+                self._pay(stream.get())
+
+    def _open(self) -> None:
+        verdict = self._run.before_model()
+        if not verdict.allowed:
+            raise RunStoppedError(verdict.message)
+
+    def _pay(self, response: Any) -> None:
+        name = response.model_name or self.model_name
+        provider = response.provider_name
+        self._run.after_model(usage_of(response), response.text or "", name, provider)
+
+
+def usage_of(response: Any) -> Usage:
+    """What a response says that it used; what it does not say is unknown."""
+    used = response.usage
+    if used.unmeasured_requests or not used.total_tokens:
+        return Usage(cost_usd=used.cost)
+    return Usage(
+        prompt_tokens=used.input_tokens,
+        completion_tokens=used.output_tokens,
+        cost_usd=used.cost,
+        cached_tokens=used.cache_read_tokens or None,
+        cache_write_tokens=used.cache_write_tokens or None,
+    )
