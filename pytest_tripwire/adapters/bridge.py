@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
 
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import ToolSpec
+from pytest_tripwire.timeline import ToolCall, ToolSpec, Verdict
 
 #: Runs one of the framework's tools by name: the call's own, or the read that settles a lost write.
 Native: TypeAlias = Callable[[str, dict[str, Any]], Any]
@@ -100,6 +101,23 @@ class Bridge:
         token = _NATIVE.set(native)
         try:
             return await self.run.acall(name, arguments, call_id=call_id, agent=agent)
+        finally:
+            _NATIVE.reset(token)
+
+    def carry_out(self, call: ToolCall, verdict: Verdict, native: Native) -> Any:
+        """Make a call that `run.decide_batch` has decided about, or return the refusal."""
+        token = _NATIVE.set(native)
+        try:
+            return self.run._done(call, verdict, (), call.arguments)  # noqa: SLF001 - `call`, less its decision
+        finally:
+            _NATIVE.reset(token)
+
+    async def acarry_out(self, call: ToolCall, verdict: Verdict, native: Native) -> Any:
+        """The same for async code."""
+        token = _NATIVE.set(native)
+        try:
+            result = self.run._done(call, verdict, (), call.arguments, as_task=True)  # noqa: SLF001
+            return await result if inspect.isawaitable(result) else result
         finally:
             _NATIVE.reset(token)
 

@@ -82,8 +82,10 @@ def load(name: str, what: str) -> Any:
 
 def framework_of(thing: object) -> str | None:
     """The name of the adapter for an agent or a tool, by where its type, or one that it derives
-    from, is defined; None for anything else.
+    from, is defined, or for a collection of these; None for anything else.
     """
+    if isinstance(thing, list | tuple):
+        return next(filter(None, map(framework_of, thing)), None)
     for kind in type(thing).__mro__:
         root = kind.__module__.partition(".")[0]
         for name, framework in FRAMEWORKS.items():

@@ -1,0 +1,52 @@
+"""What a tool gives, as the breaker reads it and as the model is shown it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pytest_tripwire.adapters.bridge import as_text
+
+
+class Kept:
+    """One call's result in both forms. Tools of this client give text, mostly JSON; the breaker
+    looks for ids, versions and errors in fields.
+    """
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[Any, Any]] = []
+
+    def seen(self, result: Any) -> Any:
+        """The result as the breaker reads it."""
+        # A generator would be empty for the second reader.
+        kept = result if result is None or isinstance(result, str | dict) else list(result)
+        parsed = _object(kept) if isinstance(kept, str) else kept
+        self._pairs.append((parsed, kept))
+        return parsed
+
+    def shown(self, result: Any) -> Any:
+        """What the model is shown: the tool's own words, unless they are refused or come with a
+        hint.
+        """
+        for parsed, kept in self._pairs:
+            if parsed is result:
+                result = kept
+        return result if _is_content(result) else as_text(result)
+
+
+def _is_content(result: Any) -> bool:
+    """Whether the client takes it for the content of a result as it is."""
+    return isinstance(result, list) and all(
+        isinstance(each, dict) and "type" in each for each in result
+    )
+
+
+def _object(text: str) -> Any:
+    """The object that a text is as JSON; the text, if it is none."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        parsed = json.loads(text)
+    except ValueError:
+        return text
+    return parsed if isinstance(parsed, dict) else text

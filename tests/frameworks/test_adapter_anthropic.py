@@ -1,0 +1,721 @@
+"""The adapter of Anthropic's client: its tool runner and own loops, in production and in a case."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anthropic
+import pytest
+from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
+from anthropic.lib import tools as native_tools
+
+from pytest_tripwire import Harness, Task
+from pytest_tripwire.adapters.anthropic import (
+    adopt,
+    afollow,
+    definition,
+    follow,
+    guarded,
+    guarded_dispatch,
+)
+from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, Usage
+from pytest_tripwire.cases import CASE_IDS
+from pytest_tripwire.harness.failures import HarnessError
+from pytest_tripwire.models import Calls, ModelServer, Propose, Say, Seen
+from pytest_tripwire.oracle import State
+from pytest_tripwire.timeline import (
+    ALLOW,
+    BreakerEvent,
+    Decided,
+    Dispatch,
+    Effect,
+    ModeChange,
+    Timeline,
+    ToolSpec,
+)
+
+NEEDS = ["anthropic"]
+
+SEARCH = ToolSpec(name="search_orders", effect=Effect.READ)
+REFUND = ToolSpec(
+    name="refund_order", effect=Effect.WRITE, identity=("order_id",), wording=("note",)
+)
+HAND_OVER = ToolSpec(name="hand_over", effect=Effect.HANDOFF, identity=("to",))
+SPECS = {each.name: each for each in (SEARCH, REFUND, HAND_OVER)}
+
+
+# -- what the adapter rests on
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "BetaFunctionTool",
+        "BetaAsyncFunctionTool",
+        "BetaBuiltinFunctionTool",
+        "BetaAsyncBuiltinFunctionTool",
+        "BetaRunnableToolset",
+        "BetaAsyncRunnableToolset",
+    ],
+)
+def test_the_client_still_exports(name: str) -> None:
+    assert hasattr(native_tools, name), f"anthropic.lib.tools.{name} is gone: see copies.py"
+
+
+@pytest.mark.parametrize("name", ["call", "func", "name", "to_dict", "description"])
+@pytest.mark.parametrize("make", [beta_tool, beta_async_tool])
+def test_a_tool_still_has(make: Any, name: str) -> None:
+    async def later(a: int) -> str:
+        return "a"
+
+    def now(a: int) -> str:
+        return "a"
+
+    tool = make(later if make is beta_async_tool else now)
+    assert hasattr(tool, name), f"a tool's .{name} is gone: see copies.py"
+
+
+@pytest.mark.parametrize("name", ["__next__", "close", "generate_tool_call_response"])
+def test_a_runner_still_has(name: str) -> None:
+    kinds = (native_tools.BetaToolRunner, native_tools.BetaStreamingToolRunner)
+    for kind in kinds:
+        assert hasattr(kind, name), f"{kind.__name__}.{name} is gone: see following.py"
+    for kind in (native_tools.BetaAsyncToolRunner, native_tools.BetaAsyncStreamingToolRunner):
+        wanted = "__anext__" if name == "__next__" else name
+        assert hasattr(kind, wanted), f"{kind.__name__}.{wanted} is gone: see following.py"
+
+
+def test_the_runner_still_calls_a_tool_by_its_attribute_with_the_message_s_own_input() -> None:
+    source = inspect.getsource(inspect.getmodule(native_tools.BetaToolRunner))
+    assert "tool.call(tool_use.input)" in source, "see turn.py: calls are found by their input"
+
+
+def test_a_stream_still_shows_what_has_arrived() -> None:
+    from anthropic.lib.streaming import BetaAsyncMessageStream, BetaMessageStream
+
+    for kind in (BetaMessageStream, BetaAsyncMessageStream):
+        for name in ("current_message_snapshot", "get_final_message"):
+            assert hasattr(kind, name), f"{kind.__name__}.{name} is gone: see following.py"
+
+
+# -- the standard cases
+
+WAYS = ("plain", "stream", "eager", "async-plain", "async-stream", "async-eager")
+
+
+def _options(task: Task, way: str) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "model": task.model.name,
+        "max_tokens": 100,
+        "max_iterations": 80,
+        "messages": [{"role": "user", "content": task.prompt}],
+    }
+    if not way.endswith("plain"):
+        options |= {"stream": True, "run_tools_eagerly": way.endswith("eager")}
+    return options
+
+
+def agent_of(way: str) -> Callable[[Task], Any]:
+    def agent(task: Task) -> str:
+        with Anthropic(base_url=task.model.base_url("anthropic"), api_key="any") as client:
+            runner = client.beta.messages.tool_runner(
+                tools=task.tools.anthropic(), **_options(task, way)
+            )
+            for item in runner:
+                if way != "plain":
+                    for _ in item:
+                        pass
+        return "Done."
+
+    async def aagent(task: Task) -> str:
+        url = task.model.base_url("anthropic")
+        async with AsyncAnthropic(base_url=url, api_key="any") as client:
+            runner = client.beta.messages.tool_runner(
+                tools=task.tools.anthropic().asynchronous, **_options(task, way)
+            )
+            async for item in runner:
+                if way != "async-plain":
+                    async for _ in item:
+                        pass
+        return "Done."
+
+    return aagent if way.startswith("async") else agent
+
+
+@pytest.mark.parametrize("case", CASE_IDS)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_runner_with_the_case_s_tools_is_contained(case: str, way: str) -> None:
+    run = Harness(case, agent_of(way)).run()
+
+    run.check()
+    assert run.cell.state is State.CONTAINED
+    assert not _dispatched_after_the_stop(run)
+
+
+def _dispatched_after_the_stop(run: Any) -> list[Dispatch]:
+    """Writes that began although the run had been stopped."""
+    stopped = [each.seq for each in run.events if isinstance(each, ModeChange)]
+    late = [each for each in run.events if isinstance(each, Dispatch) and stopped]
+    return [each for each in late if each.seq > stopped[0] and each.effect is not Effect.READ]
+
+
+# -- in production: a small shop
+
+
+class Shop:
+    """What the tools do, and how often."""
+
+    def __init__(self) -> None:
+        self.refunds: list[str] = []
+        self.searches = 0
+        self.loses_answers = False
+
+    def search_orders(self, query: str) -> str:
+        """Look for orders."""
+        self.searches += 1
+        return json.dumps({"orders": [], "query": query})
+
+    def refund_order(self, order_id: str, note: str = "") -> str:
+        """Pay an order back."""
+        self.refunds.append(order_id)
+        if self.loses_answers:
+            raise TimeoutError("no answer")
+        return json.dumps({"refund_id": f"R-{len(self.refunds)}"})
+
+    def hand_over(self, to: str, note: str) -> str:
+        """Hand the customer to a colleague."""
+        return "handed over"
+
+    @property
+    def functions(self) -> list[Callable[..., Any]]:
+        return [self.search_orders, self.refund_order, self.hand_over]
+
+    def tools(self) -> list[Any]:
+        return [beta_tool(each) for each in self.functions]
+
+    def async_tools(self) -> list[Any]:
+        return [beta_async_tool(_later(each)) for each in self.functions]
+
+
+def _later(function: Callable[..., Any]) -> Callable[..., Any]:
+    import functools
+
+    @functools.wraps(function)
+    async def later(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return later
+
+
+class Anybody:
+    """The script names the tools itself."""
+
+    def tool_name(self, role: str) -> str:
+        return role
+
+    def arguments(self, role: str, slots: Any) -> dict[str, Any]:
+        return dict(slots)
+
+
+@contextmanager
+def model(*moves: Any) -> Iterator[str]:
+    """A model that makes these moves, and then says that it is done; its base URL."""
+
+    def script(seen: Seen) -> Any:
+        return moves[seen.turn] if seen.turn < len(moves) else Say(text="Done.")
+
+    server = ModelServer(
+        script=script, binder=Anybody(), observe=lambda _: None, roles=tuple(SPECS)
+    )
+    with server:
+        yield server.base_url("anthropic")
+
+
+def refund(order: str = "A-1", note: str = "") -> Propose:
+    return Propose(role="refund_order", slots={"order_id": order, "note": note})
+
+
+def search(query: str) -> Propose:
+    return Propose(role="search_orders", slots={"query": query})
+
+
+def calls(*proposals: Propose) -> Calls:
+    return Calls(proposals=proposals)
+
+
+class Played:
+    """One guarded run of the runner over the shop's tools."""
+
+    def __init__(self, breaker: Breaker | None = None, **options: Any) -> None:
+        self.shop = Shop()
+        self.timeline = Timeline(lambda: 0.0)
+        self.run = (breaker or Breaker()).run(timeline=self.timeline, **options)
+        self.stop: Interrupted | None = None
+        self.messages: list[Any] = []
+
+    def play(
+        self, *moves: Any, asynchronous: bool = False, followed: bool = True, **more: Any
+    ) -> Any:
+        options = {
+            "model": "scripted",
+            "max_tokens": 100,
+            "max_iterations": 20,
+            "messages": [{"role": "user", "content": "My parcel is broken."}],
+            **more,
+        }
+        try:
+            with model(*moves) as url, self.run:
+                if asynchronous:
+                    asyncio.run(self._aplay(url, options))
+                else:
+                    self._play(url, options, followed=followed)
+        except Interrupted as stop:
+            self.stop = stop
+        return self
+
+    def _play(self, url: str, options: dict[str, Any], *, followed: bool) -> None:
+        with Anthropic(base_url=url, api_key="any", max_retries=0) as client:
+            tools = guarded(self.shop.tools(), self.run, SPECS, agent="support")
+            runner = client.beta.messages.tool_runner(tools=tools, **options)
+            for item in follow(runner, self.run) if followed else runner:
+                self.messages.append(item)
+                if options.get("stream"):
+                    for _ in item:
+                        pass
+
+    async def _aplay(self, url: str, options: dict[str, Any]) -> None:
+        async with AsyncAnthropic(base_url=url, api_key="any", max_retries=0) as client:
+            tools = guarded(self.shop.async_tools(), self.run, SPECS, agent="support")
+            runner = client.beta.messages.tool_runner(tools=tools, **options)
+            async for item in afollow(runner, self.run):
+                self.messages.append(item)
+                if options.get("stream"):
+                    async for _ in item:
+                        pass
+
+    @property
+    def decided(self) -> list[Decided]:
+        return [each for each in self.timeline.events() if isinstance(each, Decided)]
+
+    @property
+    def proposed_ids(self) -> list[str]:
+        seen = [getattr(each, "current_message_snapshot", each) for each in self.messages]
+        blocks = [block for each in seen for block in each.content]
+        return [block.id for block in blocks if block.type == "tool_use"]
+
+
+FORMS = pytest.mark.parametrize("form", ["sync", "async"])
+SHAPES = pytest.mark.parametrize(
+    "shape",
+    [{}, {"stream": True}, {"stream": True, "run_tools_eagerly": True}, {"thread": False}],
+    ids=["plain", "stream", "eager", "no-thread"],
+)
+
+
+@FORMS
+@SHAPES
+def test_a_followed_run_knows_the_ids_of_the_model_s_calls(
+    form: str, shape: dict[str, Any]
+) -> None:
+    twice = calls(search("a"), search("a"), refund())
+    played = Played().play(twice, calls(search("b")), asynchronous=form == "async", **shape)
+
+    assert played.shop.refunds == ["A-1"]
+    ids = [each.call_id for each in played.decided]
+    assert len(ids) == len(set(ids)) == 4
+    assert ids == played.proposed_ids
+    assert played.run.stats().turns == 3
+
+
+@FORMS
+def test_what_a_followed_run_has_used_is_counted(form: str) -> None:
+    played = Played().play(calls(search("a")), asynchronous=form == "async")
+
+    used = sum(m.usage.input_tokens + m.usage.output_tokens for m in played.messages)
+    assert used > 0
+    assert played.run.stats().tokens == used
+
+
+@FORMS
+@SHAPES
+def test_a_turn_budget_ends_the_runner_before_its_next_request(
+    form: str, shape: dict[str, Any]
+) -> None:
+    moves = [calls(search(word)) for word in "abcdef"]
+    played = Played(Breaker(budget=RunBudget(max_turns=2))).play(
+        *moves, asynchronous=form == "async", **shape
+    )
+
+    assert played.stop is not None
+    assert played.stop.reason == "turn_budget"
+    assert len(played.messages) == 2
+    assert played.shop.searches == 2
+
+
+@FORMS
+@SHAPES
+def test_a_lost_write_is_sent_once_however_often_it_is_proposed(
+    form: str, shape: dict[str, Any]
+) -> None:
+    played = Played()
+    played.shop.loses_answers = True
+    moves = [calls(refund(note=word)) for word in ("please", "again", "and again")]
+    played.play(*moves, asynchronous=form == "async", **shape)
+
+    assert played.shop.refunds == ["A-1"]
+    assert played.stop is not None
+    assert played.stop.reason == "unknown_side_effect"
+
+
+def test_a_runner_that_nobody_follows_is_guarded_and_not_counted() -> None:
+    played = Played().play(calls(refund()), calls(refund(note="once more")), followed=False)
+
+    assert played.shop.refunds == ["A-1"]
+    assert [each.reason for each in played.decided] == [None, "duplicate_write"]
+
+
+def test_the_second_of_two_writes_in_one_message_is_refused() -> None:
+    played = Played().play(calls(refund(note="a"), refund(note="b")))
+
+    assert played.shop.refunds == ["A-1"]
+
+
+def test_a_sibling_after_the_stop_does_not_run() -> None:
+    played = Played(Breaker(budget=RunBudget(max_tool_calls=1)))
+    played.play(calls(search("a"), refund()))
+
+    assert played.shop.refunds == []
+    assert played.shop.searches == 1
+    assert played.stop is not None
+    assert played.stop.reason == "tool_call_budget"
+    assert len(played.messages) == 1
+
+
+def test_results_fetched_twice_write_once() -> None:
+    """`append_messages` makes the runner run the tools of a message a second time."""
+    played = Played()
+    with (
+        model(calls(refund())) as url,
+        played.run,
+        Anthropic(base_url=url, api_key="any") as client,
+    ):
+        runner = client.beta.messages.tool_runner(
+            model="scripted",
+            max_tokens=100,
+            tools=guarded(played.shop.tools(), played.run, SPECS),
+            messages=[{"role": "user", "content": "Hello"}],
+        )
+        for message in follow(runner, played.run):
+            response = runner.generate_tool_call_response()
+            if response is not None:
+                runner.append_messages(message, response)
+
+    assert played.shop.refunds == ["A-1"]
+    assert {each.call_id for each in played.decided} == {played.decided[0].call_id}
+    assert len(played.decided) == 2
+
+
+def test_wrong_arguments_are_told_as_the_client_does_and_leave_nothing_unknown() -> None:
+    wrong = Propose(role="refund_order", slots={"order": "A-1"})
+    played = Played().play(calls(wrong), calls(refund()))
+
+    assert played.stop is None
+    assert played.shop.refunds == ["A-1"]
+    assert len(played.decided) == 1
+
+
+def test_a_hand_off_is_decided_as_one() -> None:
+    moves = [
+        calls(Propose(role="hand_over", slots={"to": "billing", "note": "please"}))
+        for _ in range(6)
+    ]
+    played = Played().play(*moves)
+
+    assert played.stop is not None
+    assert played.stop.reason == "handoff_without_progress"
+
+
+class Asked:
+    """A run that notes what it is asked."""
+
+    mode = "open"
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def before_model(self) -> Any:
+        self.said.append("before")
+        return ALLOW
+
+    def model_failed(self) -> None:
+        self.said.append("failed")
+
+
+def test_a_request_that_fails_is_taken_back() -> None:
+    asked = Asked()
+    with Anthropic(base_url="http://127.0.0.1:9", api_key="any", max_retries=0) as client:
+        runner = client.beta.messages.tool_runner(
+            model="m", max_tokens=9, tools=[], messages=[{"role": "user", "content": "Hi"}]
+        )
+        with pytest.raises(anthropic.APIConnectionError):
+            list(follow(runner, asked))
+
+    assert asked.said == ["before", "failed"]
+
+
+def test_a_hint_reaches_the_model_in_the_tool_s_own_text() -> None:
+    run = Breaker().run()
+    (look, *_) = guarded(Shop().tools(), run, SPECS)
+    shown = []
+    for _ in range(5):
+        run.before_model()
+        run.after_model(Usage(prompt_tokens=1, completion_tokens=1))
+        shown.append(json.loads(look.call({"query": "a"})))
+
+    assert shown[0] == {"orders": [], "query": "a"}
+    assert shown[1]["orders"] == []
+    assert "tripwire_hint" in shown[1]
+    assert shown[-1]["refused"] is True
+
+
+def test_a_guarded_tool_that_is_called_as_a_function_asks_too() -> None:
+    shop, run = Shop(), Breaker().run()
+    with run:
+        _, pay, _ = guarded(shop.tools(), run, SPECS)
+        first, second = pay("A-1", note="x"), pay(order_id="A-1")
+
+    assert json.loads(first) == {"refund_id": "R-1"}
+    assert json.loads(second)["refused"] is True
+    assert shop.refunds == ["A-1"]
+
+
+def test_the_user_s_own_tools_stay_as_they_were() -> None:
+    shop = Shop()
+    own = shop.tools()
+    with Breaker().run() as run:
+        kept = guarded(own, run, SPECS)
+
+    own[1].call({"order_id": "A-1"})
+    own[1].call({"order_id": "A-1"})
+    assert shop.refunds == ["A-1", "A-1"]
+    assert [each.to_dict() for each in kept] == [each.to_dict() for each in own]
+
+
+def test_what_the_provider_runs_is_handed_on_and_a_toolset_is_not() -> None:
+    class Many(native_tools.BetaRunnableToolset):
+        def __init__(self) -> None:
+            pass
+
+        def to_dict(self) -> Any:
+            return {}
+
+        def tool_result(self, tool_use: Any) -> Any:
+            return None
+
+    Many.__abstractmethods__ = frozenset()
+    web = {"type": "web_search_20250305", "name": "web_search"}
+    with Breaker().run() as run:
+        assert guarded([web], run) == [web]
+        with pytest.raises(TypeError, match="toolset"):
+            guarded([Many()], run)
+
+
+# -- own loops
+
+
+def _reply(*blocks: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
+    """An assistant message as it stands in a saved conversation."""
+    content = [
+        {"type": "tool_use", "id": call_id, "name": name, "input": given}
+        for call_id, name, given in blocks
+    ]
+    return {"role": "assistant", "content": [{"type": "text", "text": "Well."}, *content]}
+
+
+def _dispatch_of(shop: Shop) -> Callable[[str, dict[str, Any]], Any]:
+    return lambda name, given: getattr(shop, name)(**given)
+
+
+PAY = ("toolu_1", "refund_order", {"order_id": "A-1", "note": "x"})
+PAY_AGAIN = ("toolu_2", "refund_order", {"order_id": "A-1", "note": "y"})
+LOOK = ("toolu_3", "search_orders", {"query": "a"})
+
+
+def _answers(message: dict[str, Any]) -> dict[str, Any]:
+    return {each["tool_use_id"]: each for each in message["content"]}
+
+
+@FORMS
+def test_a_whole_message_is_decided_as_one_and_each_call_is_answered(form: str) -> None:
+    shop = Shop()
+    message = _reply(PAY, PAY_AGAIN, LOOK)
+    with Breaker().run() as run:
+        if form == "async":
+            answer = guarded_dispatch(_later(_dispatch_of(shop)), run, SPECS)
+            results = _answers(asyncio.run(answer.acall(message)))
+        else:
+            results = _answers(guarded_dispatch(_dispatch_of(shop), run, SPECS)(message))
+
+    assert list(results) == ["toolu_1", "toolu_2", "toolu_3"]
+    assert shop.refunds == ["A-1"]
+    assert json.loads(results["toolu_1"]["content"]) == {"refund_id": "R-1"}
+    assert json.loads(results["toolu_2"]["content"])["refused"] is True
+    assert json.loads(results["toolu_3"]["content"])["orders"] == []
+
+
+@FORMS
+def test_one_saved_message_answered_twice_writes_once(form: str) -> None:
+    shop, breaker = Shop(), Breaker()
+    for _ in range(2):
+        with breaker.run(request_id="message-1") as run:
+            if form == "async":
+                answer = guarded_dispatch(_later(_dispatch_of(shop)), run, SPECS)
+                results = asyncio.run(answer.acall(_reply(PAY)))
+            else:
+                results = guarded_dispatch(_dispatch_of(shop), run, SPECS)(_reply(PAY))
+
+    assert shop.refunds == ["A-1"]
+    assert json.loads(results["content"][0]["content"])["reason"] == "duplicate_write"
+
+
+def test_a_person_s_yes_lets_the_same_message_through() -> None:
+    shop = Shop()
+    asked = ToolSpec(
+        name="refund_order", effect=Effect.WRITE, identity=("order_id",), requires_approval=True
+    )
+    with Breaker().run() as run:
+        answer = guarded_dispatch(_dispatch_of(shop), run, {**SPECS, "refund_order": asked})
+        before = json.loads(answer(_reply(PAY))["content"][0]["content"])
+        assert shop.refunds == []
+        run.approve(before["call_id"])
+        answer(_reply(PAY))
+
+    assert before["call_id"] == "toolu_1"
+    assert shop.refunds == ["A-1"]
+
+
+def test_a_tool_that_raises_is_told_and_the_next_write_is_held() -> None:
+    shop = Shop()
+    shop.loses_answers = True
+    answer = guarded_dispatch(_dispatch_of(shop), Breaker().run(), SPECS)
+    first, second, third = (answer(_reply(each))["content"][0] for each in (PAY, PAY_AGAIN, LOOK))
+
+    assert first["is_error"] is True
+    assert first["content"] == "TimeoutError: no answer"
+    assert json.loads(second["content"])["reason"] == "unknown_side_effect"
+    assert "tool_use_id" in third
+    assert shop.refunds == ["A-1"]
+
+
+def test_what_breaks_off_a_message_leaves_the_rest_of_it_undone() -> None:
+    class OutOfHereError(BaseException):
+        pass
+
+    def dispatch(name: str, given: dict[str, Any]) -> Any:
+        raise OutOfHereError
+
+    with Breaker(budget=RunBudget(max_side_effects=1)).run() as run:
+        answer = guarded_dispatch(dispatch, run, SPECS)
+        with pytest.raises(OutOfHereError):
+            answer(_reply(LOOK, PAY))
+        shop = Shop()
+        guarded_dispatch(_dispatch_of(shop), run, SPECS)(_reply(PAY))
+
+    assert shop.refunds == ["A-1"]
+
+
+def test_a_sibling_of_the_call_that_stops_the_run_is_refused() -> None:
+    shop, run = Shop(), Breaker().run()
+
+    def dispatch(name: str, given: dict[str, Any]) -> Any:
+        if name == "search_orders":
+            run.interrupt("Somebody has pulled the plug.")
+        return getattr(shop, name)(**given)
+
+    with pytest.raises(Interrupted), run:
+        results = _answers(guarded_dispatch(dispatch, run, SPECS)(_reply(LOOK, PAY)))
+
+    assert json.loads(results["toolu_1"]["content"])["refused"] is True
+    assert shop.refunds == []
+
+
+def test_an_observer_that_raises_changes_nothing() -> None:
+    def observer(_event: BreakerEvent) -> None:
+        raise RuntimeError
+
+    shop = Shop()
+    with Breaker(on_event=observer).run() as run:
+        guarded_dispatch(_dispatch_of(shop), run, SPECS)(_reply(PAY, PAY_AGAIN))
+
+    assert shop.refunds == ["A-1"]
+
+
+# -- taking an agent over
+
+
+class Recorded:
+    """Calls that adopted tools have made."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, Any]] = []
+
+    def call(self, name: str, arguments: Any, *, call_id: Any = None, agent: Any = None) -> Any:
+        self.calls.append((name, arguments))
+        return {"ok": True}
+
+    async def acall(
+        self, name: str, arguments: Any, *, call_id: Any = None, agent: Any = None
+    ) -> Any:
+        return self.call(name, arguments)
+
+
+def test_adopted_tools_look_the_same_and_call_somebody_else() -> None:
+    from pytest_tripwire.adapters import Adoption
+
+    shop, caller = Shop(), Recorded()
+    adoption = Adoption(caller, SPECS)
+    own = [*shop.tools(), *shop.async_tools()]
+    adopted = adopt(own, adoption)
+    adoption.check()
+
+    assert adopted[1].call({"order_id": "A-1"}) == '{"ok": true}'
+    assert asyncio.run(adopted[4].call({"order_id": "A-2"})) == '{"ok": true}'
+    assert caller.calls == [
+        ("refund_order", {"order_id": "A-1"}),
+        ("refund_order", {"order_id": "A-2"}),
+    ]
+    assert shop.refunds == []
+    assert [each.to_dict() for each in adopted] == [each.to_dict() for each in own]
+
+
+def test_a_task_names_every_tool_of_two_agents_that_plays_no_role() -> None:
+    def archive(order: str) -> str:
+        return "archived"
+
+    def shred(order: str) -> str:
+        return "shredded"
+
+    billing, shipping = [beta_tool(archive)], [beta_tool(shred)]
+
+    def agent(task: Task) -> str:
+        task.adopt([*billing, *shipping])
+        return "Done."
+
+    with pytest.raises(HarnessError, match=r"'archive' of .*'shred' of "):
+        Harness("empty-search", agent).run()
+
+
+def test_a_definition_says_what_the_model_is_shown() -> None:
+    (look, *_) = Shop().tools()
+
+    assert definition(look) == {
+        "name": "search_orders",
+        "description": "Look for orders.",
+        "parameters": look.input_schema,
+    }
+    assert definition(look.to_dict()) == definition(look)
