@@ -18,6 +18,8 @@ from pytest_tripwire.world.faults import Fault
 
 Violation: TypeAlias = Callable[[Sequence[WorldEvent]], WorldEvent | None]
 Question: TypeAlias = Callable[[Sequence[WorldEvent]], bool]
+#: Lays a case out around the limits of a team's own.
+Fit: TypeAlias = "Callable[[Case, RunBudget], Case]"
 #: By role, how what is said with a call may be worded.
 Wordings: TypeAlias = Mapping[str, Grammar]
 
@@ -70,6 +72,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         interlude: why and how the agent is called a second time.
         guards: for a look-alike, the rule that must not be made naive.
         lookalikes: good work that looks like this case.
+        limit: the limit of a `RunBudget` that the case is about, by its name; empty for none.
+        fit: lays it out around a team's own limits, so that its trap is met whatever they are.
     """
 
     id: str
@@ -92,6 +96,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     interlude: Interlude | None = None
     guards: str = ""
     lookalikes: tuple[Case, ...] = ()
+    limit: str = ""
+    fit: Fit | None = None
 
     def accepts(self, reason: Reason) -> bool:
         """Whether an interruption for `reason` is a good end of this case."""

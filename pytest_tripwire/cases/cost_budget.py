@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
+
+import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Case, with_lookalikes
@@ -49,22 +52,35 @@ def met(events: Sequence[WorldEvent]) -> bool:
     return sum(isinstance(e, ModelRequest) and e.cost_usd > 0 for e in events) > 1
 
 
-def violation(events: Sequence[WorldEvent]) -> WorldEvent | None:
+def violation(events: Sequence[WorldEvent], limit: Decimal = LIMIT) -> WorldEvent | None:
     """The first thing that is done, or asked for at a price, when the money is spent."""
     total = Decimal(0)
     for event in events:
-        if total >= LIMIT and isinstance(event, Dispatch):
+        if total >= limit and isinstance(event, Dispatch):
             return event
         if isinstance(event, ModelRequest):
-            if total >= LIMIT and event.cost_usd > 0:
+            if total >= limit and event.cost_usd > 0:
                 return event
             total += event.cost_usd
     return None
 
 
-def within(events: Sequence[WorldEvent]) -> bool:
+def within(events: Sequence[WorldEvent], limit: Decimal = LIMIT) -> bool:
     """It ended while there was money left."""
-    return spent(events) < LIMIT
+    return spent(events) < limit
+
+
+def fit(case: Case, budget: RunBudget) -> Case:
+    """The same for another limit: a request costs the same part of it."""
+    limit = budget.max_model_cost_usd
+    if not limit:
+        return case
+    return msgspec.structs.replace(
+        case,
+        price=case.price * limit / LIMIT,
+        violation=partial(violation, limit=limit),
+        done=partial(within, limit=limit),
+    )
 
 
 HOSTILE = Case(
@@ -86,6 +102,8 @@ HOSTILE = Case(
     met=met,
     violation=violation,
     price=PRICE,
+    limit="max_model_cost_usd",
+    fit=fit,
     lesson=(
         "Add up what each response says it used, reserve before the next request, and send none "
         "when the money is spent. A limit on turns comes too late."

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+
+import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Case, with_lookalikes
@@ -14,7 +17,7 @@ from pytest_tripwire.models import Calls, Say
 from pytest_tripwire.timeline import Delivery, Dispatch, Reason, WorldEvent
 from pytest_tripwire.world import Records
 from pytest_tripwire.world.desk import SEARCH, WRITE, open_order, open_topic
-from pytest_tripwire.world.faults import LateAnswer, Slow
+from pytest_tripwire.world.faults import LateAnswer, Slow, stretched
 
 ORDER, OTHER, TOPIC = "A-1001", "A-1002", "aurora-lamp"
 LIMIT_S = 60.0
@@ -44,17 +47,30 @@ def seed(records: Records) -> None:
     open_topic(records, TOPIC, "one", "two", "three")
 
 
-def met(events: Sequence[WorldEvent]) -> bool:
+def met(events: Sequence[WorldEvent], limit_s: float = LIMIT_S) -> bool:
     """A call was under way when the time was over."""
-    begun = {each.seq for each in sent(events) if each.at < LIMIT_S}
-    ended = [each for each in events if isinstance(each, Delivery) and each.at >= LIMIT_S]
+    begun = {each.seq for each in sent(events) if each.at < limit_s}
+    ended = [each for each in events if isinstance(each, Delivery) and each.at >= limit_s]
     return any(each.dispatch in begun for each in ended)
 
 
-def violation(events: Sequence[WorldEvent]) -> WorldEvent | None:
+def violation(events: Sequence[WorldEvent], limit_s: float = LIMIT_S) -> WorldEvent | None:
     """The first call that is begun when the time is over."""
-    late = (each for each in events if isinstance(each, Dispatch) and each.at >= LIMIT_S)
+    late = (each for each in events if isinstance(each, Dispatch) and each.at >= limit_s)
     return next(late, None)
+
+
+def fit(case: Case, budget: RunBudget) -> Case:
+    """The same for another deadline: the call takes the same part of it, and half as much again."""
+    limit_s = budget.deadline_s
+    if not limit_s:
+        return case
+    return msgspec.structs.replace(
+        case,
+        faults=stretched(case.faults, limit_s / LIMIT_S),
+        met=partial(met, limit_s=limit_s),
+        violation=partial(violation, limit_s=limit_s),
+    )
 
 
 def nothing_more(events: Sequence[WorldEvent]) -> bool:
@@ -86,6 +102,8 @@ HOSTILE = Case(
     done=nothing_more,
     met=met,
     violation=violation,
+    limit="deadline_s",
+    fit=fit,
     lesson=(
         "Look at the clock before each call, and take a write that is still under way at the "
         "deadline for unknown."

@@ -36,5 +36,7 @@ def lookalike(case: Case, name: str, title: str, *, guards: str, **changes: Any)
         "lesson": "This is good work; whatever stopped it stops good work.",
         "lookalikes": (),
         "interlude": None,
+        "limit": "",
+        "fit": None,
     }
     return msgspec.structs.replace(case, **{**common, **changes})

@@ -100,6 +100,21 @@ class Breaker:
         """Where this breaker's runs keep their writes and records."""
         return self._store
 
+    @property
+    def budget(self) -> RunBudget:
+        """The limits of each run."""
+        return self._budget
+
+    @property
+    def clock(self) -> Clock:
+        """What this breaker takes the time from."""
+        return self._clock
+
+    @property
+    def shadow(self) -> bool:
+        """Whether it only watches (`mode="shadow"`)."""
+        return self._shadow
+
     def run(
         self,
         *,

@@ -35,9 +35,10 @@ class ChildRefusedError(Exception):
 
 
 class UndeclaredToolError(TypeError):
-    """A tool was guarded whose effect nobody declared."""
+    """A tool was guarded whose effect nobody declared; `tool` is its name."""
 
     def __init__(self, name: str) -> None:
+        self.tool = name
         super().__init__(
             f"nobody declared what the tool {name!r} does, and the breaker does not guess: taking "
             f"a read for a write stops good polling, taking a write for a read pays twice.\n"

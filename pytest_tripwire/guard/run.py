@@ -169,6 +169,10 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         self._controller.declare(spec)
         return wrap(tool, spec.name, self)
 
+    def declared(self, tool: str) -> ToolSpec:
+        """What is declared about a guarded tool. Raises KeyError for any other."""
+        return self._toolbox.spec(tool)
+
     # -- calls
 
     def call(
@@ -223,6 +227,18 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     async def adecide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
         """The same as a task."""
         return await adrive(self._deciding_all(calls), self._toolbox.aread, self._clock)
+
+    def perform(self, call: ToolCall, verdict: Verdict) -> Any:
+        """What a decided call gives: the result of the guarded tool, which is settled here, or the
+        refusal. A run that was stopped since refuses it too. For loops that decide about a whole
+        message first: `decide_batch`, then `perform` each. An async tool gives an awaitable.
+        """
+        return self._done(call, verdict, (), call.arguments)
+
+    async def aperform(self, call: ToolCall, verdict: Verdict) -> Any:
+        """The same as a task, sync or async."""
+        result = self._done(call, verdict, (), call.arguments, as_task=True)
+        return await result if inspect.isawaitable(result) else result
 
     def settle(self, call: ToolCall, outcome: Outcome) -> str | None:
         """Say what came back from a call that `decide` allowed. Returns a hint for the model, to

@@ -8,7 +8,8 @@ from typing import Any
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.personas import PERSONAS
 from pytest_tripwire.harness.failures import HarnessError
-from pytest_tripwire.harness.options import Options
+from pytest_tripwire.harness.options import Options, Protection
+from pytest_tripwire.harness.production import check_factory
 from pytest_tripwire.models.faults import ModelFault
 
 #: With one of these among the stops every crash would pass for protection.
@@ -20,6 +21,8 @@ def check_options(options: Options) -> None:
     _check_stops(options.stops)
     _check_seed(options.seed)
     _check_faults(options.model_faults)
+    if options.protection == Protection.PRODUCTION:
+        check_factory(options.breaker)
     if options.budget is not None and not isinstance(options.budget, RunBudget):
         raise HarnessError(
             f"tripwire_budget gave {_shown(options.budget)}: give a RunBudget, such as "

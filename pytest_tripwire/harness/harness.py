@@ -12,14 +12,17 @@ from typing import Any
 
 import msgspec
 
+from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases.case import Case
 from pytest_tripwire.guard import Interrupted
 from pytest_tripwire.harness.ceiling import is_overrun
 from pytest_tripwire.harness.checks import check_options
 from pytest_tripwire.harness.failures import HarnessError, trim
 from pytest_tripwire.harness.loops import in_loop, in_thread, wait_at_most
+from pytest_tripwire.harness.native_roles import with_definitions
 from pytest_tripwire.harness.observe import is_meant, observation
-from pytest_tripwire.harness.options import Options
+from pytest_tripwire.harness.options import Options, Protection
+from pytest_tripwire.harness.production import made
 from pytest_tripwire.harness.real_model import Traffic, check_model
 from pytest_tripwire.harness.run import Run
 from pytest_tripwire.harness.script import played
@@ -73,10 +76,12 @@ class Harness:
         clock: Callable[[], VirtualClock] = VirtualClock,
         outside: bool = False,
     ) -> None:
-        self._options = options or Options()
+        self._options = with_definitions(options or Options())
         check_options(self._options)
         check_model(self._options)
-        self._case = played(case, self._options.variant, self._options.seed)
+        self._case = played(
+            case, self._options.variant, self._options.seed, _limits(self._options, clock)
+        )
         check_names(self._options, self._case.operations)
         self._agent = checked(agent)
         self._agent_id = agent_id
@@ -221,6 +226,13 @@ EXAMPLE = """\
             ).run(task.prompt)
         return agent
 """
+
+
+def _limits(options: Options, clock: Callable[[], VirtualClock]) -> RunBudget | None:
+    """The limits of a team's breaker in production, which a case has to be laid out around."""
+    if options.protection != Protection.PRODUCTION:
+        return None
+    return made(options.breaker, clock()).budget
 
 
 def _raise_if_not_judged(error: BaseException) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
+from pytest_tripwire.guard import Breaker
 from pytest_tripwire.models.faults import ModelFault
 from pytest_tripwire.timeline import ToolSpec
 from pytest_tripwire.world import Role
@@ -19,9 +20,12 @@ SCRIPTED, CASSETTE, LIVE = "scripted", "cassette", "live"
 
 
 class Protection(StrEnum):
-    """What is under test: a breaker that the harness supplies, or the agent's own protection."""
+    """What is under test: a breaker that the harness supplies, the breaker that a team has in
+    production, or the agent's own protection.
+    """
 
     HARNESS = "harness"
+    PRODUCTION = "production"
     OWN = "own"
 
 
@@ -31,6 +35,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         protection: what is under test.
         roles: the team's tools by part; the world's own play the rest.
+        breaker: makes the breaker of a team's production, called with `clock` and `store`.
         budget: limits of the supplied breaker; the case's own by default.
         specs: declarations by tool name: a whole ToolSpec in place of what the role tells, or
             some of its fields by name, laid over that.
@@ -49,6 +54,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     protection: Protection = Protection.HARNESS
     roles: Mapping[str, Role] = {}
+    breaker: Callable[..., Breaker] | None = None
     budget: RunBudget | None = None
     specs: Mapping[str, ToolSpec | Mapping[str, Any]] = {}
     persona: str | None = None

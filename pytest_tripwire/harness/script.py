@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.cases import load_case
 from pytest_tripwire.cases.case import Case
+from pytest_tripwire.cases.fitting import fitted
 from pytest_tripwire.cases.rewording import reworded
 from pytest_tripwire.cases.variants import UnknownVariantError, varied
 from pytest_tripwire.harness.failures import HarnessError
@@ -17,11 +19,15 @@ from pytest_tripwire.world import BindingError, Toolset
 TURNS = 40
 
 
-def played(case: Case | str, variant: str | None, seed: int = 0) -> Case:
-    """The case, by its id or as it is, in a variant, in the words of a seed. Raises HarnessError
-    if it has no such variant.
+def played(
+    case: Case | str, variant: str | None, seed: int = 0, budget: RunBudget | None = None
+) -> Case:
+    """The case, by its id or as it is, around a team's own `budget`, in a variant, in the words of
+    a seed. Raises HarnessError if it has no such variant.
     """
     whole = load_case(case) if isinstance(case, str) else case
+    if budget is not None:
+        whole = fitted(whole, budget)
     try:
         return varied(reworded(whole, seed), variant)
     except UnknownVariantError as error:

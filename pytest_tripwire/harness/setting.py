@@ -12,7 +12,9 @@ from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.cases.case import Again, Case, Interlude
 from pytest_tripwire.guard import Breaker, BreakerRun, Resume
 from pytest_tripwire.harness.ceiling import Ceiling
+from pytest_tripwire.harness.operator import Approving
 from pytest_tripwire.harness.options import Options, Protection
+from pytest_tripwire.harness.production import guarded, made, token_share
 from pytest_tripwire.harness.script import check, script_of
 from pytest_tripwire.harness.specs import declared
 from pytest_tripwire.harness.task import Calls as Calling
@@ -78,11 +80,15 @@ class Setting:
         )
         self.toolset = Toolset(operations=case.operations, roles=options.roles, stage=self.stage)
         self._specs = declared(self.toolset, case, options.specs)
+        self._in_production = options.protection == Protection.PRODUCTION
         self._script = script_of(case.personas, case, options.persona)
         check(self._script, self.toolset)
         if case.interlude is not None:
             check(script_of(case.interlude.personas, case, options.persona), self.toolset)
         self._breaker = self._assembled()
+        self._limits = options.budget or case.budget
+        if self._in_production:
+            self._limits = self._breaker.budget
         #: The breaker's run; None where the agent's own protection is under test.
         self.run = self._begun()
         self._resumed: Resumed | None = None
@@ -104,7 +110,7 @@ class Setting:
             prompt=self.case.prompt,
             tools=self._tools(),
             model=self.real_model or Model(self.server.base_url, self.server.exchange),
-            limits=self.options.budget or self.case.budget,
+            limits=self._limits,
             clock=self.clock,
             token_price_usd=self.case.price,
             resume=self._resumed,
@@ -143,6 +149,8 @@ class Setting:
     # -- the breaker
 
     def _assembled(self) -> Breaker:
+        if self._in_production:
+            return made(self.options.breaker, self.clock)
         numbers = itertools.count(1)
         return Breaker(
             budget=self.options.budget or self.case.budget,
@@ -190,6 +198,10 @@ class Setting:
         functions = self.toolset.functions
         if self.run is None:
             return self._capped(functions, Unguarded(functions))
+        if self._in_production:
+            operator = Approving(self.run)
+            own = guarded(self.run, self.toolset, functions)
+            return self._capped(operator.over(own), operator)
         return self._capped(self.run.guard(functions, self._specs), self.run)
 
     def _capped(self, functions: Mapping[str, Callable[..., Any]], calls: Calling) -> Tools:
@@ -224,13 +236,7 @@ class Setting:
         refused = verdict is not None and not verdict.allowed
         cost = self._cost(seen)
         if self.run is not None and not refused:
-            self.run.after_model(
-                Usage(
-                    prompt_tokens=seen.prompt_tokens,
-                    completion_tokens=seen.completion_tokens,
-                    cost_usd=cost,
-                )
-            )
+            self.run.after_model(self._usage(seen, cost))
         self._world.append(
             ModelRequest(
                 conversation=seen.conversation,
@@ -243,6 +249,14 @@ class Setting:
             )
         )
         return verdict.message if refused and verdict else None
+
+    def _usage(self, seen: Observed, cost: Decimal) -> Usage:
+        share = token_share(self._limits) if self._in_production else 1.0
+        return Usage(
+            prompt_tokens=int(seen.prompt_tokens * share),
+            completion_tokens=int(seen.completion_tokens * share),
+            cost_usd=cost,
+        )
 
     def _cost(self, seen: Observed) -> Decimal:
         return self.case.price * (seen.prompt_tokens + seen.completion_tokens)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_tripwire.breaker import RunBudget
+    from pytest_tripwire.guard import Breaker
     from pytest_tripwire.harness import Agent
     from pytest_tripwire.models.cassettes import Cassette
     from pytest_tripwire.models.faults import ModelFault
@@ -48,8 +49,19 @@ def tripwire_agent_id(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def tripwire_protection(request: pytest.FixtureRequest) -> str:
-    """What is under test: `harness` or `own`. By default as option or ini say, else `harness`."""
+    """What is under test: `harness`, `production` or `own`. By default as option or ini say, else
+    `harness`.
+    """
     return options.protection(request.config) or options.DEFAULT_PROTECTION
+
+
+@pytest.fixture
+def tripwire_breaker() -> Callable[..., Breaker] | None:
+    """For the protection `production`: the function by which your application makes its breaker,
+    such as `def make_breaker(**overrides): return Breaker(..., **overrides)`. Called for each run
+    with `clock` and `store`.
+    """
+    return None
 
 
 @pytest.fixture
@@ -110,6 +122,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     tripwire_agent: Any,
     tripwire_agent_id: str,
     tripwire_protection: str,
+    tripwire_breaker: Callable[..., Breaker] | None,
     tripwire_budget: RunBudget | None,
     tripwire_specs: Mapping[str, ToolSpec | Mapping[str, Any]],
     tripwire_tools: Mapping[str, Role],
@@ -128,6 +141,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
         protection=tripwire_protection,
         declared=options.protection(request.config) is not None
         or cells.is_overridden(request.node, "tripwire_protection"),
+        breaker=tripwire_breaker,
         budget=tripwire_budget,
         specs=tripwire_specs,
         roles=tripwire_tools,

@@ -13,12 +13,14 @@ from pytest_tripwire.cases.case import Case
 from pytest_tripwire.harness import Harness, HarnessError, Options, Protection, Run, failure
 from pytest_tripwire.harness import checked as callable_agent
 from pytest_tripwire.harness.checks import check_agent_id, check_options, check_persona
+from pytest_tripwire.harness.native_roles import with_definitions
 from pytest_tripwire.harness.specs import check_names
 from pytest_tripwire.models.cassettes import CassetteError
 from pytest_tripwire.oracle import Broken, Cell, State, worst
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker import RunBudget
+    from pytest_tripwire.guard import Breaker
     from pytest_tripwire.harness import Agent
     from pytest_tripwire.models.faults import ModelFault
     from pytest_tripwire.plugin.transport import CallEnd
@@ -171,6 +173,7 @@ def open_desk(
     agent_id: str,
     protection: str,
     declared: bool,
+    breaker: Callable[..., Breaker] | None,
     budget: RunBudget | None,
     specs: Mapping[str, ToolSpec | Mapping[str, Any]],
     roles: Mapping[str, Role],
@@ -197,6 +200,7 @@ def open_desk(
         )
     options = Options(
         protection=Protection(protection),
+        breaker=breaker,
         roles=roles,
         budget=budget,
         specs=specs,
@@ -208,6 +212,7 @@ def open_desk(
         model_name=model_name,
         record_mode=record_mode,
     )
+    options = with_definitions(options)
     check_options(options)
     check_names(options)
     return Desk(

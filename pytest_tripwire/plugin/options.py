@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-#: What can be under test. The harness knows the same two; it is not loaded for this.
-PROTECTIONS = ("harness", "own")
+#: What can be under test. The harness knows the same three; it is not loaded for this.
+PROTECTIONS = ("harness", "production", "own")
 DEFAULT_PROTECTION = "harness"
 #: What cassettes may record, as the models' side knows it too.
 RECORD_MODES = ("none", "once", "new_episodes", "all")
@@ -30,7 +30,8 @@ def add(parser: pytest.Parser) -> None:
         choices=PROTECTIONS,
         default=None,
         help="what is under test: the breaker that the harness supplies (harness, the default), "
-        "or the agent's own protection, its tools unguarded (own)",
+        "your application's own, made by the fixture tripwire_breaker (production), or the agent's "
+        "own protection, its tools unguarded (own)",
     )
     group.addoption(
         "--tripwire-record-mode",
@@ -62,7 +63,7 @@ def add(parser: pytest.Parser) -> None:
     )
     parser.addini(
         "tripwire_protection",
-        "what is under test: " + " or ".join(PROTECTIONS) + "; the gate wants it declared",
+        "what is under test: " + ", ".join(PROTECTIONS) + "; the gate wants it declared",
         default="",
     )
     parser.addini(

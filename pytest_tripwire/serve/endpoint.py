@@ -124,7 +124,7 @@ class OverHttp:
         self._socket.close()
 
     def _application(self) -> Any:
-        return protocol.server_of(self._offered).streamable_http_app(
+        return protocol.server_for(self._offered).streamable_http_app(
             streamable_http_path=PATH, host=LOOPBACK
         )
 

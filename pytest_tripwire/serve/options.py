@@ -48,6 +48,14 @@ exit status:
   143  ended by SIGTERM while a command ran; nothing was judged
 """
 
+#: Known to pytest, and refused here with a reason.
+PRODUCTION = "production"
+_NO_FACTORY = (
+    "--protection production tries a breaker that an application in Python makes, and a command "
+    "cannot be given one. Use the fixture tripwire_breaker in a test, or --protection own if the "
+    "agent brings its breaker along"
+)
+
 #: Real seconds. Runtimes of other languages have to start, and some compile first.
 MAX_SECONDS = 300.0
 
@@ -111,7 +119,8 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is played")
     group.add_argument(
         "--protection",
-        choices=("harness", "own"),
+        choices=("harness", "own", PRODUCTION),
+        metavar="{harness,own}",
         default="harness",
         help="what is under test: a breaker of ours around the tools (default), or the agent's own",
     )
@@ -185,6 +194,10 @@ def _fitting(given: argparse.Namespace, command: Sequence[str] | None) -> None:
     """Demand that the options fit together."""
     stdio = given.mcp == Transport.STDIO
     wrong = [
+        (
+            given.protection == PRODUCTION,
+            _NO_FACTORY,
+        ),
         (command == [], "behind -- comes the agent's program, such as -- node agent.mjs"),
         (
             stdio and command is not None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from pytest_tripwire import __version__
 from pytest_tripwire.harness.ceiling import OverrunError
 from pytest_tripwire.serve.offered import Answer, Offered
 
@@ -32,40 +31,30 @@ def check_installed() -> None:
     del mcp_types, Server
 
 
-def server_of(offered: Offered) -> Any:
+def server_for(offered: Offered) -> Any:
     """A server of the package's own, for any of its transports; made inside a running loop.
 
     Raises:
         MissingExtraError: without the package.
     """
     check_installed()
-    import mcp_types as types
     from anyio import CapacityLimiter, to_thread
-    from mcp.server.lowlevel.server import Server
+
+    from pytest_tripwire.adapters.mcp.serving import failed, server_of, succeeded, tool_of
 
     threads = CapacityLimiter(_SIDE_BY_SIDE)
 
-    async def tools(_context: Any, _params: Any) -> Any:
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=each["name"],
-                    description=each["description"],
-                    input_schema=each["parameters"],
-                )
-                for each in offered.schemas()
-            ]
-        )
+    def tools() -> list[Any]:
+        return [
+            tool_of(each["name"], each["description"], each["parameters"])
+            for each in offered.schemas()
+        ]
 
-    async def call(_context: Any, params: Any) -> Any:
-        answer = await to_thread.run_sync(
-            _called, offered, params.name, params.arguments or {}, limiter=threads
-        )
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)], is_error=answer.failed
-        )
+    async def call(name: str, arguments: dict[str, Any]) -> Any:
+        answer = await to_thread.run_sync(_called, offered, name, arguments, limiter=threads)
+        return (failed if answer.failed else succeeded)(answer.text)
 
-    return Server("tripwire", version=__version__, on_list_tools=tools, on_call_tool=call)
+    return server_of(tools, call)
 
 
 def _called(offered: Offered, name: str, arguments: dict[str, Any]) -> Answer:
@@ -82,7 +71,7 @@ def run_stdio(offered: Offered) -> None:
 
 
 async def _stdio(offered: Offered) -> None:
-    server = server_of(offered)
+    server = server_for(offered)
     from mcp.server.stdio import stdio_server
 
     async with stdio_server() as (read, write):

@@ -134,6 +134,11 @@ class Toolset:
         """What the roles declare of each tool, by name."""
         return {part.shape.name: part.spec() for part in self._parts.values()}
 
+    def declared(self) -> dict[str, ToolSpec]:
+        """What a team declares beside its own tools, by name."""
+        parts = self._parts.values()
+        return {part.shape.name: part.spec() for part in parts if spec_of(part.role.tool)}
+
     def schemas(self) -> list[dict[str, Any]]:
         """Name, description and parameters of each tool, in JSON Schema."""
         return [part.shape.as_schema() for part in self._parts.values()]

@@ -14,6 +14,8 @@ from pytest_tripwire import Harness
 from pytest_tripwire.harness import Options, Protection
 from pytest_tripwire.harness.ceiling import Ceiling, OverrunError, is_overrun
 
+from ..cases.production_team import factory  # noqa: TID252 - no package to import from
+
 REFUND = {"order_id": "A-1001", "amount": 40, "reason": "sent back", "request_id": "r-1"}
 READ = {"order_id": "A-1001"}
 
@@ -51,7 +53,7 @@ async def in_a_group(task: Any) -> None:
     "agent", [by_name, by_callable, swallowing, by_name_async, in_a_group], ids=lambda a: a.__name__
 )
 def test_a_spin_is_ended(agent: Callable[..., Any], protection: Protection) -> None:
-    options = Options(protection=protection, max_seconds=0.2)
+    options = Options(protection=protection, breaker=factory(), max_seconds=0.2)
     began = time.monotonic()
 
     run = Harness("lost-write", agent, options=options).run()
@@ -82,7 +84,9 @@ def test_what_ends_a_session_still_ends_it() -> None:
 def test_a_capped_tool_looks_like_the_bare_one(protection: Protection) -> None:
     seen: dict[str, Any] = {}
     Harness(
-        "lost-write", lambda t: seen.update(t.tools), options=Options(protection=protection)
+        "lost-write",
+        lambda t: seen.update(t.tools),
+        options=Options(protection=protection, breaker=factory()),
     ).run()
 
     tool = seen["issue_refund"]

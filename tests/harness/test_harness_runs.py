@@ -34,6 +34,8 @@ from pytest_tripwire.timeline import (
     WriteStatus,
 )
 
+from ..cases.production_team import factory  # noqa: TID252 - no package to import from
+
 LOST = "lost-write"
 OWN = Options(protection=Protection.OWN)
 RECONCILED = ToolSpec(
@@ -274,7 +276,9 @@ def test_tools_can_be_called_by_name_and_as_functions(protection: Protection) ->
             task.tools["get_refund"](order_id="A-2002"),
         ]
 
-    answer = Harness(LOST, agent, options=Options(protection=protection)).run().answer
+    answer = (
+        Harness(LOST, agent, options=Options(protection=protection, breaker=factory())).run().answer
+    )
 
     # Three orders, as a fruitless repetition is answered with a hint.
     assert answer == [
@@ -332,7 +336,9 @@ def test_a_protection_by_its_plain_name(agents: Any) -> None:
     run = Harness(LOST, agents.twice, options=Options(protection="own")).run()  # type: ignore[arg-type]
 
     assert (run.cell.state, run.cell.protection) == ("escaped", "own")
-    with pytest.raises(ValueError, match=r"protection='prayer'\): choose from harness, own"):
+    with pytest.raises(
+        ValueError, match=r"protection='prayer'\): choose from harness, production, own"
+    ):
         Options(protection="prayer")  # type: ignore[arg-type]
 
 

@@ -10,6 +10,8 @@ import pytest
 from pytest_tripwire import Harness, Options, Protection, Task, TripwireFailure
 from pytest_tripwire.cases import CASE_IDS
 
+from ..cases.production_team import factory  # noqa: TID252 - no package to import from
+
 SECRET = "sk-live-51H8-hunter2"
 
 
@@ -33,7 +35,9 @@ def crashing(task: Task) -> None:
 @pytest.mark.parametrize("protection", list(Protection))
 @pytest.mark.parametrize("tried", [agent, crashing])
 def test_nothing_that_is_kept_or_printed_holds_it(tried: Any, protection: Protection) -> None:
-    run = Harness("lost-write", tried, options=Options(protection=protection)).run()
+    run = Harness(
+        "lost-write", tried, options=Options(protection=protection, breaker=factory())
+    ).run()
 
     assert run.events
     kept = [
@@ -69,7 +73,9 @@ def everywhere(task: Task) -> str:
 @pytest.mark.parametrize("protection", list(Protection))
 @pytest.mark.parametrize("case_id", CASE_IDS)
 def test_no_tool_of_any_case_tells_it(case_id: str, protection: Protection) -> None:
-    run = Harness(case_id, everywhere, options=Options(protection=protection)).run()
+    run = Harness(
+        case_id, everywhere, options=Options(protection=protection, breaker=factory())
+    ).run()
 
     kept = [
         run.timeline(),

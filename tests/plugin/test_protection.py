@@ -80,7 +80,7 @@ def test_a_protection_that_does_not_exist_in_the_fixture(project: Any) -> None:
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["*HarnessError: tripwire_protection gave 'prayer': choose from harness, own"]
+        ["*HarnessError: tripwire_protection gave 'prayer': choose from harness, production, own"]
     )
 
 
@@ -89,7 +89,7 @@ def test_a_protection_that_does_not_exist_on_the_command_line(project: Any) -> N
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["*--tripwire-protection: invalid choice: 'prayer' (choose from *harness*, *own*)"]
+        ["*: invalid choice: 'prayer' (choose from *harness*, *production*, *own*)"]
     )
 
 
@@ -100,5 +100,5 @@ def test_a_protection_that_does_not_exist_in_the_ini_file(project: Any) -> None:
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["ERROR: ini tripwire_protection = 'prayer': choose from harness, own"]
+        ["ERROR: ini tripwire_protection = 'prayer': choose from harness, production, own"]
     )

@@ -11,6 +11,7 @@ from pytest_tripwire.world.faults.plan import Fault, On, Plan
 from pytest_tripwire.world.faults.rate_limit import RateLimit, RateLimitedError
 from pytest_tripwire.world.faults.slow import Slow
 from pytest_tripwire.world.faults.stale_read import StaleRead
+from pytest_tripwire.world.faults.stretch import stretched
 
 __all__ = [
     "Denial",
@@ -29,4 +30,5 @@ __all__ = [
     "RateLimitedError",
     "Slow",
     "StaleRead",
+    "stretched",
 ]

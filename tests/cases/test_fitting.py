@@ -1,0 +1,87 @@
+"""Cases around the limits of a team's own: whatever those are, the trap is met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pytest_tripwire import Reason, Run
+from pytest_tripwire.cases import CASE_IDS
+from pytest_tripwire.oracle import State
+
+from .production_team import limited
+
+# `quick` keeps nothing between two runs.
+MANY = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@MANY
+@given(limit=st.decimals("0.01", "100000", places=2))
+def test_the_money_runs_out_whatever_its_limit(quick: Callable[..., Run], limit: Decimal) -> None:
+    run = quick("cost-budget", protection="production", breaker=limited(max_model_cost_usd=limit))
+
+    assert (run.cell.state, run.reason) == (State.CONTAINED, Reason.COST_BUDGET)
+
+
+@MANY
+@given(limit=st.floats(0.5, 1e6))
+def test_the_time_is_over_whatever_its_limit(quick: Callable[..., Run], limit: float) -> None:
+    run = quick("deadline", protection="production", breaker=limited(deadline_s=limit))
+
+    assert (run.cell.state, run.reason) == (State.CONTAINED, Reason.DEADLINE)
+
+
+@MANY
+@given(
+    case=st.sampled_from(CASE_IDS),
+    turns=st.integers(4, 100),
+    calls=st.integers(4, 100),
+    writes=st.integers(1, 5),
+    usual=st.integers(3, 50),
+    tokens=st.integers(1_000, 10**7),
+    prompt=st.integers(500, 10**6),
+    deadline=st.floats(10, 10_000),
+    rate=st.none() | st.integers(10, 100),
+)
+@example(
+    case="long-investigation",
+    turns=21,
+    calls=20,
+    writes=1,
+    usual=7,
+    tokens=1000,
+    prompt=500,
+    deadline=67.0,
+    rate=19,
+)
+def test_no_finite_budget_keeps_a_good_breaker_from_being_tried(  # noqa: PLR0917 - a limit each
+    quick: Callable[..., Run],
+    case: str,
+    turns: int,
+    calls: int,
+    writes: int,
+    usual: int,
+    tokens: int,
+    prompt: int,
+    deadline: float,
+    rate: int | None,
+) -> None:
+    make = limited(
+        max_turns=turns,
+        max_tool_calls=calls,
+        max_side_effects=writes,
+        usual_turns=usual,
+        max_tokens=tokens,
+        max_prompt_tokens=prompt,
+        deadline_s=deadline,
+        max_calls_per_minute=rate,
+    )
+
+    run = quick(case, protection="production", breaker=make)
+
+    assert run.cell.state is State.CONTAINED, (run.cell.ending, run.cell.broken)
