@@ -255,10 +255,15 @@ def counted(one: Trace, budget: RunBudget) -> list[str]:
     met = []
     calls, writes, turns, tokens = 0, 0, 0, 0
     spent, lowest, elapsed = Decimal(0), Decimal(0), 0.0
+    request = Decimal(0)
     done: Counter[str] = Counter()
     before: Any = object()
     for _, step in one.expanded():
         if step.turn is None or step.turn != before:
+            # What is reserved for a request is the least that a whole one has cost, and a request
+            # may be told in several steps.
+            lowest = min(lowest or request, request)
+            request = Decimal(0)
             turns += 1
             met += ["cost"] * (spent + lowest > (budget.max_model_cost_usd or 0))
         before = step.turn if step.turn is not None else object()
@@ -266,8 +271,8 @@ def counted(one: Trace, budget: RunBudget) -> list[str]:
         writes += step.effect is Effect.WRITE
         done[f"{step.tool}{step.args}"] += 1
         spent += step.cost_usd or Decimal(0)
+        request += step.cost_usd or Decimal(0)
         tokens += step.prompt_tokens or 0
-        lowest = min(lowest or step.cost_usd or Decimal(0), step.cost_usd or Decimal(0))
         elapsed += step.elapsed_s or 0.0
     turns += 1
     met += ["cost"] * (budget.max_model_cost_usd is not None and spent >= budget.max_model_cost_usd)
