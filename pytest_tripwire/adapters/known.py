@@ -37,7 +37,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
         package="pydantic_ai", extra="pydantic-ai", roots=("pydantic_ai", "pydantic_graph")
     ),
     "anthropic": Framework(package="anthropic", extra="anthropic", roots=("anthropic",)),
-    "mcp": Framework(package="mcp", extra="mcp", roots=("mcp",)),
+    "mcp": Framework(package="mcp", extra="mcp", roots=("mcp", "mcp_types")),
 }
 
 

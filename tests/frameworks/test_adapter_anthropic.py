@@ -14,7 +14,7 @@ import pytest
 from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
 from anthropic.lib import tools as native_tools
 
-from pytest_tripwire import Harness, Task
+from pytest_tripwire import AMOUNT, NONCE, RESOURCE, WORDING, Harness, Options, Role, Task
 from pytest_tripwire.adapters.anthropic import (
     adopt,
     afollow,
@@ -708,6 +708,50 @@ def test_a_task_names_every_tool_of_two_agents_that_plays_no_role() -> None:
 
     with pytest.raises(HarnessError, match=r"'archive' of .*'shred' of "):
         Harness("empty-search", agent).run()
+
+
+@beta_tool
+def give_back(order: str, euros: float, why: str, slip: str) -> str:
+    """Give a customer money back.
+
+    Args:
+        order: the order's number.
+    """
+    raise AssertionError("the team's own body is never run")
+
+
+@beta_async_tool
+async def give_back_later(order: str, euros: float, why: str, slip: str) -> str:
+    """Give a customer money back."""
+    raise AssertionError("the team's own body is never run")
+
+
+@pytest.mark.parametrize("tool", [give_back, give_back_later], ids=["sync", "async"])
+def test_an_agent_with_tools_of_its_own_is_taken_over_whole(tool: Any) -> None:
+    shown: list[Any] = []
+
+    def runner_of(task: Task, client: Any) -> Any:
+        adopted = task.adopt([tool])
+        shown.append(adopted[0].to_dict())
+        return client.beta.messages.tool_runner(tools=adopted, **_options(task, "plain"))
+
+    def agent(task: Task) -> Any:
+        with Anthropic(base_url=task.model.base_url("anthropic"), api_key="any") as client:
+            return runner_of(task, client).until_done().stop_reason
+
+    async def aagent(task: Task) -> Any:
+        url = task.model.base_url("anthropic")
+        async with AsyncAnthropic(base_url=url, api_key="any") as client:
+            return (await runner_of(task, client).until_done()).stop_reason
+
+    means = {"order": RESOURCE, "euros": AMOUNT, "why": WORDING, "slip": NONCE}
+    options = Options(roles={"write": Role(tool, means)})
+    run = Harness("lost-write", agent if tool is give_back else aagent, options=options).run()
+
+    run.check()
+    assert run.reason == "unknown_side_effect"
+    assert shown == [tool.to_dict()]
+    assert [each.tool for each in run.events if isinstance(each, Dispatch)] == [tool.name]
 
 
 def test_a_definition_says_what_the_model_is_shown() -> None:

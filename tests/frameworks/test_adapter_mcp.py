@@ -16,7 +16,7 @@ from mcp.server import MCPServer, Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver.exceptions import ToolError
 
-from pytest_tripwire import Harness, Task
+from pytest_tripwire import AMOUNT, NONCE, RESOURCE, WORDING, Harness, Options, Role, Task
 from pytest_tripwire.adapters import Adoption, UnknownToolError
 from pytest_tripwire.adapters.mcp import (
     GuardedSession,
@@ -572,6 +572,32 @@ def test_an_adopted_server_looks_the_same_and_calls_somebody_else(inside: Any) -
     assert [definition(each) for each in own] == [definition(each) for each in other]
     assert [each.annotations for each in own] == [each.annotations for each in other]
     assert instructions == "Be kind."
+
+
+def team_server() -> MCPServer[Any]:
+    server = MCPServer("team")
+
+    @server.tool(annotations=WRITES)
+    def give_back(order: str, euros: float, why: str, slip: str) -> str:
+        """Give a customer money back."""
+        raise AssertionError("the team's own body is never run")
+
+    return server
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_team_s_own_server_is_taken_over_whole(mode: str) -> None:
+    server = team_server()
+    (tool,) = asyncio.run(server.list_tools())
+    means = {"order": RESOURCE, "euros": AMOUNT, "why": WORDING, "slip": NONCE}
+    options = Options(roles={"write": Role(tool, means)})
+    agent = agent_of(mode, lambda task: task.adopt(server))
+
+    run = Harness("lost-write", agent, options=options).run()
+
+    run.check()
+    assert run.reason == "unknown_side_effect"
+    assert [each.tool for each in run.events if isinstance(each, Dispatch)] == ["give_back"]
 
 
 def test_a_task_names_every_tool_of_a_server_that_plays_no_role() -> None:

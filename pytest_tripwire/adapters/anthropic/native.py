@@ -9,7 +9,7 @@ from anthropic.lib.tools import BetaAsyncFunctionTool, BetaFunctionTool
 
 from pytest_tripwire.adapters.adoption import Adoption, Described
 from pytest_tripwire.adapters.anthropic.copies import is_async, is_tool, renewed
-from pytest_tripwire.adapters.anthropic.turn import call_id_of, field
+from pytest_tripwire.adapters.anthropic.turn import call_id_of
 from pytest_tripwire.adapters.bridge import Caller, as_text
 
 
@@ -72,12 +72,18 @@ def _adopted(tool: Any, adoption: Adoption) -> Any:
 
 
 def definition(tool: Any) -> dict[str, Any]:
-    """Name, description and parameters of a tool, or of a definition that the API takes."""
+    """Name, description and parameters of a tool, or of a definition that the API takes.
+
+    Raises:
+        TypeError: it has no name, as toolsets have none.
+    """
     told = tool if isinstance(tool, dict) else tool.to_dict()
+    if "name" not in told:
+        raise TypeError(f"a {type(tool).__name__} has no name that a model could call")
     return {
         "name": told["name"],
-        "description": field(told, "description", ""),
-        "parameters": dict(field(told, "input_schema", {"type": "object", "properties": {}})),
+        "description": told.get("description", ""),
+        "parameters": dict(told.get("input_schema", {"type": "object", "properties": {}})),
     }
 
 
