@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytest_tripwire.guard.calling import AsyncWork, staged_start
+
 
 class Unguarded:
     """Calls tools by name and asks nobody."""
@@ -32,6 +34,12 @@ class Unguarded:
         call_id: str | None = None,
         agent: str | None = None,
     ) -> Any:
-        """The same, for async code."""
-        result = self.call(name, arguments, call_id=call_id, agent=agent)
+        """The same, for async code: what a tool waits for, it waits for as a task, so that a
+        deadline of the agent's own is not kept waiting by it.
+        """
+        start = staged_start(self._functions[name])
+        rest = start(**arguments) if start is not None else None
+        if isinstance(rest, AsyncWork):
+            return await rest.arun()
+        result = rest() if rest else self.call(name, arguments, call_id=call_id, agent=agent)
         return await result if inspect.isawaitable(result) else result

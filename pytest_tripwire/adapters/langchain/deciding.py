@@ -38,6 +38,7 @@ class Deciding:
         self._bridge = Bridge(run, specs)
         self._ask = ask
         self._tools: dict[str, Any] = {}
+        self._questions: dict[str, dict[str, Any]] = {}
         self._lock = Lock()
 
     def take(self, tools: Iterable[Any]) -> None:
@@ -69,9 +70,8 @@ class Deciding:
             return self._bridge.call(*_said(request), carried.noting(native), **_whose(request))
 
         try:
-            result = decided()
-            if self._may_ask(carried, result) and _said_yes(interrupt(_question(request, result))):
-                self.run.approve(result["call_id"])
+            result = decided() if not self._waits(request) else None
+            if self._may_run(request, carried, result):
                 result = decided()
         except UnfitArgumentsError as error:
             return problem(request, error)
@@ -90,17 +90,34 @@ class Deciding:
             return await self._bridge.acall(*_said(request), noting, **_whose(request))
 
         try:
-            result = await decided()
-            if self._may_ask(carried, result) and _said_yes(interrupt(_question(request, result))):
-                self.run.approve(result["call_id"])
+            result = await decided() if not self._waits(request) else None
+            if self._may_run(request, carried, result):
                 result = await decided()
         except UnfitArgumentsError as error:
             return problem(request, error)
         return carried.outcome(result)
 
-    def _may_ask(self, carried: _Carried, result: Any) -> bool:
-        """Whether a call was put up for approval: of all refusals, that alone has the call's id."""
-        return self._ask and not carried.ran and "call_id" in result
+    def _waits(self, request: Any) -> bool:
+        """Whether a call was put up for a yes before; then the graph was resumed, and brings the
+        answer. To propose it again beforehand would be taken for asking again.
+        """
+        return request.tool_call["id"] in self._questions
+
+    def _may_run(self, request: Any, carried: _Carried, result: Any) -> bool:
+        """Whether to decide about a call afresh, as a person was asked about it. Interrupts the
+        graph for the answer, the first time.
+        """
+        call_id = request.tool_call["id"]
+        # Of all refusals, one that waits for a yes alone has the call's id.
+        if self._ask and result is not None and not carried.ran and "call_id" in result:
+            self._questions[call_id] = _question(request, result)
+        if call_id not in self._questions:
+            return False
+        if _said_yes(interrupt(self._questions[call_id])):
+            del self._questions[call_id]
+            self.run.approve(call_id)
+            return True
+        return result is None
 
 
 class _Carried:

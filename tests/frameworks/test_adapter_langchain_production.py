@@ -1,0 +1,748 @@
+"""The breaker in LangChain's agents and LangGraph's graphs, in the form for production."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from threading import Event as Flag
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, ToolRetryMiddleware
+from langchain.messages import AIMessage, ToolMessage
+from langchain.tools import ToolRuntime, tool
+from langchain_core.language_models import GenericFakeChatModel
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import tools_condition
+from langgraph.types import Command, interrupt
+from langsmith import tracing_context
+
+from pytest_tripwire import Harness, Options, Task
+from pytest_tripwire.adapters.langchain import TripwireMiddleware, guarded_tool_node
+from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, ToolSpec, tool_spec
+from pytest_tripwire.cases import CASE_IDS
+from pytest_tripwire.guard import UndeclaredToolError
+from pytest_tripwire.oracle import State
+from pytest_tripwire.timeline import Decided, Effect, Mode, Reason, Settled, Status
+
+NEEDS = ("langchain", "langgraph")
+
+WAYS = ("invoke", "ainvoke")
+ASKED = {"messages": [("user", "Pay the invoice.")]}
+PAY: dict[str, Any] = {"invoice": "I-1", "euros": 40}
+
+
+@pytest.fixture(autouse=True)
+def _untraced() -> Iterator[None]:
+    # Whatever the environment says, a scripted run is nobody's trace.
+    with tracing_context(enabled=False):
+        yield
+
+
+class Model(GenericFakeChatModel):
+    """Says what it was told to say, whatever tools it has."""
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+
+def calls(*made: tuple[str, dict[str, Any]], turn: int, usage: Any = None) -> Any:
+    named = [
+        {"name": name, "args": args, "id": f"c{turn}.{n}"} for n, (name, args) in enumerate(made)
+    ]
+    return AIMessage("", tool_calls=named, usage_metadata=usage)
+
+
+def model_of(*turns: Any, usage: Any = None) -> Any:
+    """A model that makes these calls turn by turn, then speaks, and does not end."""
+
+    def said() -> Iterator[Any]:
+        for n, each in enumerate(turns, 1):
+            made = each if isinstance(each, list) else [each]
+            yield calls(*made, turn=n, usage=usage)
+        while True:
+            yield AIMessage("Done.")
+
+    return Model(messages=said())
+
+
+def driven(graph: Any, given: Any, way: str, config: Any = None) -> Any:
+    if way == "invoke":
+        return graph.invoke(given, config)
+    return asyncio.run(graph.ainvoke(given, config))
+
+
+def answers(ended: Any) -> list[Any]:
+    """What the model was shown of its calls, read as JSON where it is."""
+    texts = [each.text for each in ended["messages"] if isinstance(each, ToolMessage)]
+    return [json.loads(each) if each.startswith("{") else each for each in texts]
+
+
+class Shop:
+    """Payments that were really made, and the tools that make them."""
+
+    def __init__(self, fails: Exception | None = None) -> None:
+        self.paid: list[str] = []
+        self.fails = fails
+
+        @tool
+        @tool_spec(effect="write", identity=("invoice",), reconcile="find_payment")
+        def pay(invoice: str, euros: int) -> dict[str, Any]:
+            """Pay an invoice."""
+            self.paid.append(invoice)
+            if self.fails is not None:
+                raise self.fails
+            return {"payment_id": f"P-{len(self.paid)}", "invoice": invoice}
+
+        @tool
+        @tool_spec(effect="read")
+        def find_payment(invoice: str) -> dict[str, Any]:
+            """Look a payment up."""
+            return {"payment_id": "P-1", "invoice": invoice} if invoice in self.paid else {}
+
+        @tool
+        @tool_spec(effect="read", wording=("words",))
+        def search(words: str) -> dict[str, Any]:
+            """Search."""
+            return {"found": []}
+
+        self.pay, self.find, self.search = pay, find_payment, search
+        self.tools = [pay, find_payment, search]
+
+
+class Told(AgentMiddleware):
+    """What a tool raises ends the run; this tells the model."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        try:
+            return handler(request)
+        except ConnectionError as error:
+            return ToolMessage(f"{error}", tool_call_id=request.tool_call["id"], status="error")
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        try:
+            return await handler(request)
+        except ConnectionError as error:
+            return ToolMessage(f"{error}", tool_call_id=request.tool_call["id"], status="error")
+
+
+def agent_of(run: Any, shop: Shop, *turns: Any, middleware: Any = (), **options: Any) -> Any:
+    mine = {name: options.pop(name) for name in ("specs", "ask", "count_model") if name in options}
+    guard = TripwireMiddleware(run, **mine)
+    tools = options.pop("tools", shop.tools)
+    model = options.pop("model", None) or model_of(*turns)
+    return create_agent(model, tools, middleware=[*middleware, guard], name="cashier", **options)
+
+
+Runs = Callable[..., Any]
+
+
+@pytest.fixture
+def runs() -> Runs:
+    return lambda **options: Breaker(**options).run()
+
+
+# -- calls
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_confirmed_write_is_made_once(runs: Runs, way: str) -> None:
+    shop, run = Shop(), runs()
+
+    ended = driven(agent_of(run, shop, ("pay", PAY), ("pay", PAY)), ASKED, way)
+
+    first, second = answers(ended)
+    assert shop.paid == ["I-1"]
+    assert first == {"payment_id": "P-1", "invoice": "I-1"}
+    assert (second["refused"], second["reason"]) == (True, "duplicate_write")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_breaker_hears_the_frameworks_own_names_of_calls(way: str) -> None:
+    heard: list[Any] = []
+    run = Breaker(on_event=heard.append).run()
+
+    driven(agent_of(run, Shop(), ("pay", PAY)), ASKED, way)
+
+    decided = [each for each in heard if isinstance(each, Decided)]
+    assert [(each.call_id, each.tool) for each in decided] == [("c1.0", "pay")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_tool_raises_comes_out_and_its_outcome_is_unknown(runs: Runs, way: str) -> None:
+    shop, run = Shop(ConnectionError("lost")), runs()
+
+    with pytest.raises(ConnectionError, match="lost"):
+        driven(agent_of(run, shop, ("pay", PAY)), ASKED, way)
+
+    with pytest.raises(Interrupted) as caught, run:
+        pass
+    assert caught.value.reason == Reason.UNKNOWN_SIDE_EFFECT
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_lost_write_is_reconciled_by_the_agents_own_read(runs: Runs, way: str) -> None:
+    shop, run = Shop(ConnectionError("lost")), runs()
+    agent = agent_of(run, shop, ("pay", PAY), ("pay", PAY), middleware=[Told()])
+
+    _, second = answers(driven(agent, ASKED, way))
+
+    assert shop.paid == ["I-1"]
+    assert second["reason"] == "duplicate_write"
+    assert "P-1" in second["message"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_middleware_that_retries_writes_is_held_at_the_second_try(runs: Runs, way: str) -> None:
+    shop, run = Shop(ConnectionError("lost")), runs()
+    retry = ToolRetryMiddleware(max_retries=3, initial_delay=0, on_failure="continue")
+
+    driven(agent_of(run, shop, ("pay", PAY), middleware=[retry]), ASKED, way)
+
+    assert shop.paid == ["I-1"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_hook_that_raises_before_the_call_lets_nothing_run(runs: Runs, way: str) -> None:
+    class Broken(AgentMiddleware):
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            raise LookupError("hook")
+
+        async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+            raise LookupError("hook")
+
+    shop, run = Shop(), runs()
+
+    with pytest.raises(LookupError, match="hook"):
+        driven(agent_of(run, shop, ("pay", PAY), middleware=[Broken()]), ASKED, way)
+
+    assert shop.paid == []
+    assert run.close() is None
+
+
+def test_an_observer_that_raises_changes_nothing() -> None:
+    def broken(_: Any) -> None:
+        raise LookupError("observer")
+
+    shop = Shop()
+    run = Breaker(on_event=broken).run()
+
+    driven(agent_of(run, shop, ("pay", PAY), ("pay", PAY)), ASKED, "invoke")
+
+    assert shop.paid == ["I-1"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_arguments_that_do_not_fit_are_told_and_hold_nothing_back(way: str) -> None:
+    heard: list[Any] = []
+    shop = Shop()
+    run = Breaker(on_event=heard.append, budget=RunBudget(max_side_effects=1)).run()
+    wrong = ("pay", {"invoice": "I-1", "euros": "many"})
+
+    first, second = answers(driven(agent_of(run, shop, wrong, ("pay", PAY)), ASKED, way))
+
+    assert "euros" in first
+    assert second["payment_id"] == "P-1"
+    settled = [each.status for each in heard if isinstance(each, Settled)]
+    assert settled == [Status.DEFINITE, Status.OK]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tool_that_nobody_declared_stops_the_agent_before_it_asks_its_model(
+    runs: Runs, way: str
+) -> None:
+    asked: list[str] = []
+
+    @tool
+    def unheard(text: str) -> str:
+        """Do something."""
+        asked.append(text)
+        return text
+
+    agent = agent_of(runs(), Shop(), ("unheard", {"text": "x"}), tools=[unheard])
+
+    with pytest.raises(UndeclaredToolError, match="unheard"):
+        driven(agent, ASKED, way)
+    assert asked == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tool_that_is_not_there_is_refused(runs: Runs, way: str) -> None:
+    (answer,) = answers(driven(agent_of(runs(), Shop(), ("fly", {})), ASKED, way))
+
+    assert (answer["refused"], answer["reason"]) == (True, "invalid_arguments")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_fruitless_search_comes_with_a_hint_and_then_ends(runs: Runs, way: str) -> None:
+    shop, run = Shop(), runs()
+    again = [("search", {"words": f"{n} words"}) for n in range(5)]
+
+    found = answers(driven(agent_of(run, shop, *again), ASKED, way))
+
+    assert found[0] == {"found": []}
+    assert "tripwire_hint" in found[1]
+    assert found[1]["found"] == []
+    assert [each.get("refused", False) for each in found] == [False, False, False, True]
+    assert run.mode is not Mode.OPEN
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_write_gets_the_breakers_own_key(runs: Runs, way: str) -> None:
+    keys: list[str] = []
+
+    @tool
+    def send(to: str, key: str = "") -> str:
+        """Send."""
+        keys.append(key)
+        return "sent"
+
+    spec = ToolSpec(name="send", effect=Effect.WRITE, identity=("to",), key_argument="key")
+    agent = agent_of(
+        runs(), Shop(), ("send", {"to": "a", "key": "forged"}), tools=[send], specs={"send": spec}
+    )
+
+    driven(agent, ASKED, way)
+
+    assert len(keys) == 1
+    assert keys[0] not in ("", "forged")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_the_framework_puts_into_a_call_still_gets_there(runs: Runs, way: str) -> None:
+    seen: list[Any] = []
+
+    @tool
+    @tool_spec(effect="read")
+    def look(order: str, runtime: ToolRuntime) -> str:
+        """Look."""
+        seen.append((order, runtime.tool_call_id, len(runtime.state["messages"])))
+        return "here"
+
+    driven(agent_of(runs(), Shop(), ("look", {"order": "A"}), tools=[look]), ASKED, way)
+
+    assert seen == [("A", "c1.0", 2)]
+
+
+# -- calls of one message, and the stop
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_of_the_same_write_twice_in_one_message_one_is_made(runs: Runs, way: str) -> None:
+    shop, run = Shop(), runs()
+
+    found = answers(driven(agent_of(run, shop, [("pay", PAY), ("pay", PAY)]), ASKED, way))
+
+    assert shop.paid == ["I-1"]
+    assert sorted(each.get("refused", False) for each in found) == [False, True]
+
+
+def test_a_sibling_that_is_under_way_at_the_stop_ends_and_nothing_is_begun_after_it(
+    runs: Runs,
+) -> None:
+    run, shop = runs(), Shop()
+    begun, stopped = Flag(), Flag()
+
+    @tool
+    @tool_spec(effect="read")
+    def slow() -> str:
+        """Take long."""
+        begun.set()
+        assert stopped.wait(10)
+        return "slow"
+
+    @tool
+    @tool_spec(effect="read")
+    def stop() -> str:
+        """Stop everything."""
+        assert begun.wait(10)
+        run.interrupt("Somebody has pulled the plug.")
+        stopped.set()
+        return "stopped"
+
+    agent = agent_of(
+        run,
+        shop,
+        [("slow", {}), ("stop", {})],
+        ("pay", PAY),
+        tools=[slow, stop, *shop.tools],
+        count_model=False,
+    )
+
+    found = answers(driven(agent, ASKED, "invoke"))
+
+    assert found[:2] == ["slow", "stopped"]
+    assert found[2]["reason"] == "cancelled"
+    assert shop.paid == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_stopped_run_asks_the_model_no_more(runs: Runs, way: str) -> None:
+    run, shop = runs(budget=RunBudget(max_turns=2)), Shop()
+    loop = [("search", {"words": "a"}), ("find_payment", {"invoice": "I-1"}), ("pay", PAY)]
+
+    ended = driven(agent_of(run, shop, *loop), ASKED, way)
+
+    assert run.last_reason == Reason.TURN_BUDGET
+    assert shop.paid == []
+    assert len([e for e in ended["messages"] if isinstance(e, AIMessage)]) == 3
+
+
+# -- the model's side
+
+
+USAGE = {"input_tokens": 1000, "output_tokens": 100, "total_tokens": 1100}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_usage_is_paid_for(runs: Runs, way: str) -> None:
+    run = runs(budget=RunBudget(max_tokens=100_000))
+    model = model_of(("find_payment", {"invoice": "I-1"}), usage=USAGE)
+
+    driven(agent_of(run, Shop(), model=model), ASKED, way)
+
+    assert run.stats().turns == 2
+    (line,) = [each for each in run.budgets() if "token" in each.name]
+    assert line.spent == 1100
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_cost_that_nobody_knows_is_not_nothing(runs: Runs, way: str) -> None:
+    run = runs(budget=RunBudget(max_model_cost_usd=Decimal(1)))
+    loop = [("find_payment", {"invoice": "I-1"}), ("pay", PAY)]
+
+    driven(agent_of(run, Shop(), *loop), ASKED, way)
+
+    assert run.last_reason == Reason.COST_UNKNOWN
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_request_that_fails_gives_back_what_it_held(runs: Runs, way: str) -> None:
+    class Down(Model):
+        def _generate(self, *_: Any, **__: Any) -> Any:
+            raise ConnectionError("down")
+
+    run = runs(budget=RunBudget(max_model_cost_usd=Decimal(1)))
+
+    with pytest.raises(ConnectionError, match="down"):
+        driven(agent_of(run, Shop(), model=Down(messages=iter([]))), ASKED, way)
+
+    assert run.last_reason is None
+    assert all(each.remaining == each.limit for each in run.budgets())
+
+
+# -- hand-offs
+
+
+def pair(run: Any, rounds: int) -> Any:
+    """Two agents that hand over to each other and do nothing else."""
+
+    def to(name: str) -> Any:
+        @tool(f"transfer_to_{name}")
+        def transfer(runtime: ToolRuntime) -> Command:
+            """Hand over."""
+            said = ToolMessage("Handed over.", tool_call_id=runtime.tool_call_id)
+            update = {"messages": [runtime.state["messages"][-1], said]}
+            return Command(goto=name, graph=Command.PARENT, update=update)
+
+        return transfer
+
+    graph = StateGraph(MessagesState)
+    for own, other in (("sales", "support"), ("support", "sales")):
+        turns = [(f"transfer_to_{other}", {})] * rounds
+        agent = create_agent(
+            model_of(*turns),
+            [to(other)],
+            name=own,
+            middleware=[TripwireMiddleware(run, count_model=False)],
+        )
+        graph.add_node(own, agent)
+    graph.add_edge(START, "sales")
+    return graph.compile()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_hand_offs_are_told_apart_by_themselves_and_their_ping_pong_ends(
+    runs: Runs, way: str
+) -> None:
+    run = runs()
+
+    ended = driven(pair(run, 20), ASKED, way, {"recursion_limit": 60})
+
+    assert run.last_reason == Reason.HANDOFF_WITHOUT_PROGRESS
+    moved = [each == "Handed over." for each in answers(ended)]
+    assert 2 <= moved.count(True) <= 6
+    assert moved == sorted(moved, reverse=True)
+
+
+# -- states that are resumed
+
+
+def at(graph: Any, thread: Any) -> Any:
+    """The thread as it stands now, to be resumed as often as one likes."""
+    return graph.get_state(thread).config
+
+
+THREAD: dict[str, Any] = {"configurable": {"thread_id": "t"}}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_state_that_is_resumed_twice_writes_once(runs: Runs, way: str) -> None:
+    run, shop = runs(), Shop()
+    agent = agent_of(
+        run, shop, ("pay", PAY), checkpointer=InMemorySaver(), interrupt_before=["tools"]
+    )
+    driven(agent, ASKED, way, THREAD)
+    saved = at(agent, THREAD)
+
+    once, twice = driven(agent, None, way, saved), driven(agent, None, way, saved)
+
+    assert shop.paid == ["I-1"]
+    assert answers(once) == [{"payment_id": "P-1", "invoice": "I-1"}]
+    assert answers(twice)[0]["reason"] == "duplicate_write"
+
+
+def wire(shop: Shop) -> dict[str, ToolSpec]:
+    return {
+        "pay": ToolSpec(
+            name="pay", effect=Effect.WRITE, identity=("invoice",), requires_approval=True
+        )
+    }
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("yes", [True, {"approved": True}, {"type": "approve"}, "approve"])
+def test_a_call_that_needs_a_yes_interrupts_the_graph_and_is_made_once(
+    runs: Runs, way: str, yes: Any
+) -> None:
+    run, shop = runs(), Shop()
+    agent = agent_of(
+        run, shop, ("pay", PAY), specs=wire(shop), ask=True, checkpointer=InMemorySaver()
+    )
+
+    waiting = driven(agent, ASKED, way, THREAD)
+    saved = at(agent, THREAD)
+    (question,) = waiting["__interrupt__"]
+    assert shop.paid == []
+    once, twice = (driven(agent, Command(resume=yes), way, saved) for _ in range(2))
+
+    assert (question.value["tool"], question.value["args"]) == ("pay", PAY)
+    assert question.value["call_id"] == "c1.0"
+    assert shop.paid == ["I-1"]
+    assert answers(once)[0]["payment_id"] == "P-1"
+    assert answers(twice)[0]["reason"] == "duplicate_write"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("no", [False, {"approved": False}, {"approved": "yes"}, "no", None])
+def test_a_no_lets_nothing_run(runs: Runs, way: str, no: Any) -> None:
+    run, shop = runs(), Shop()
+    agent = agent_of(
+        run, shop, ("pay", PAY), specs=wire(shop), ask=True, checkpointer=InMemorySaver()
+    )
+
+    driven(agent, ASKED, way, THREAD)
+    ended = driven(agent, Command(resume={"value": no} if no is None else no), way, THREAD)
+
+    assert shop.paid == []
+    assert answers(ended)[0]["refused"] is True
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tool_that_asks_a_person_itself_runs_when_it_has_its_answer(runs: Runs, way: str) -> None:
+    paid: list[str] = []
+
+    @tool
+    @tool_spec(effect="write", identity=("invoice",))
+    def pay(invoice: str) -> str:
+        """Pay, if somebody says so."""
+        if interrupt("May I?") is not True:
+            return "no"
+        paid.append(invoice)
+        return "paid"
+
+    agent = agent_of(
+        runs(),
+        Shop(),
+        ("pay", {"invoice": "I-1"}),
+        tools=[pay],
+        checkpointer=InMemorySaver(),
+    )
+    driven(agent, ASKED, way, THREAD)
+    saved = at(agent, THREAD)
+
+    once, twice = (driven(agent, Command(resume=True), way, saved) for _ in range(2))
+
+    assert paid == ["I-1"]
+    assert answers(once) == ["paid"]
+    assert answers(twice)[0]["reason"] == "duplicate_write"
+
+
+# -- graphs that are built by hand
+
+
+def by_hand(node: Any, *turns: Any) -> Any:
+    model = model_of(*turns)
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", node)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    return graph.compile()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_node_that_swallows_errors_swallows_no_stop(runs: Runs, way: str) -> None:
+    run, shop = runs(), Shop(ConnectionError("lost"))
+    del shop.tools[1]  # nothing can say what became of the write
+    node = guarded_tool_node(shop.tools, run, handle_tool_errors=True)
+
+    found = answers(driven(by_hand(node, *[("pay", PAY)] * 4), ASKED, way))
+
+    assert shop.paid == ["I-1"]
+    assert "lost" in found[0]
+    assert [each["reason"] for each in found[1:]] == ["unknown_side_effect"] * 3
+
+
+@pytest.mark.parametrize(
+    ("way", "option"),
+    [
+        ("invoke", "wrap_tool_call"),
+        ("ainvoke", "wrap_tool_call"),
+        # An async wrapper serves async graphs alone.
+        ("ainvoke", "awrap_tool_call"),
+    ],
+)
+def test_a_wrapper_of_the_teams_own_is_around_the_breaker(
+    runs: Runs, way: str, option: str
+) -> None:
+    def twice(request: Any, execute: Any) -> Any:
+        execute(request)
+        return execute(request)
+
+    async def atwice(request: Any, execute: Any) -> Any:
+        await execute(request)
+        return await execute(request)
+
+    run, shop = runs(), Shop()
+    wrapper = {"awrap_tool_call": atwice, "wrap_tool_call": twice}[option]
+    node = guarded_tool_node(shop.tools, run, **{option: wrapper})
+
+    found = answers(driven(by_hand(node, ("pay", PAY)), ASKED, way))
+
+    assert shop.paid == ["I-1"]
+    assert found[0]["reason"] == "duplicate_write"
+
+
+def test_a_node_with_an_undeclared_tool_is_not_made(runs: Runs) -> None:
+    @tool
+    def unheard() -> str:
+        """Do something."""
+        return ""
+
+    with pytest.raises(UndeclaredToolError, match="unheard"):
+        guarded_tool_node([unheard], runs())
+
+
+# -- the middleware alone, in the standard cases: the tools themselves are not guarded
+
+
+def spec(name: str, effect: Effect, **fields: Any) -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        effect=effect,
+        definite_failures=("NotAcceptedError", "RateLimitedError", "UnknownRecordError"),
+        denials=("PolicyDeniedError",),
+        **fields,
+    )
+
+
+REFUND: dict[str, Any] = {"operation": "refund", "identity": ("order_id",)}
+SPECS = [
+    spec("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
+    spec("issue_refund", Effect.WRITE, wording=("reason",), result_id="refund_id", **REFUND),
+    spec("issue_credit", Effect.WRITE, wording=("note",), result_id="refund_id", **REFUND),
+    spec("get_refund", Effect.READ, identity=("order_id",)),
+    spec("get_order", Effect.READ, identity=("order_id",), result_version="version"),
+    spec(
+        "hand_over",
+        Effect.HANDOFF,
+        identity=("to", "order_id"),
+        wording=("note",),
+        required_fields=("findings",),
+    ),
+]
+
+
+class Everything(AgentMiddleware):
+    """What a tool raises ends the run; this tells the model."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        try:
+            return handler(request)
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            return ToolMessage(f"{error}", tool_call_id=request.tool_call["id"], status="error")
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        try:
+            return await handler(request)
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            return ToolMessage(f"{error}", tool_call_id=request.tool_call["id"], status="error")
+
+
+class Guarded:
+    """An agent that brings its own protection: the middleware, on the task's limits and clock."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.runs: list[Any] = []
+
+    def __call__(self, task: Task) -> Any:
+        each = task.token_price_usd * 1_000_000
+        breaker = Breaker(
+            budget=task.limits,
+            clock=task.clock,
+            specs={each.name: each for each in SPECS},
+            prices={task.model.name: (each, each)},
+        )
+        run = breaker.run()
+        self.runs.append(run)
+        graph = create_agent(
+            task.model.langchain(),
+            task.tools.langchain(),
+            middleware=[Everything(), TripwireMiddleware(run)],
+        )
+        said = {"messages": [("user", task.prompt)]}
+        if self.way.startswith("a"):
+            return self._later(run, graph, said)
+        with run:
+            if self.way == "invoke":
+                return graph.invoke(said, {"recursion_limit": 150})["messages"][-1].text
+            parts = graph.stream(said, {"recursion_limit": 150}, stream_mode=["values", "messages"])
+            return [each for mode, each in parts if mode == "values"][-1]["messages"][-1].text
+
+    async def _later(self, run: Any, graph: Any, said: Any) -> Any:
+        limit: Any = {"recursion_limit": 150}
+        with run:
+            if self.way == "ainvoke":
+                return (await graph.ainvoke(said, limit))["messages"][-1].text
+            parts = graph.astream(said, limit, stream_mode=["values", "messages"])
+            found = [each async for mode, each in parts if mode == "values"]
+            return found[-1]["messages"][-1].text
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+@pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "stale-resume"])
+def test_the_middleware_alone_contains_the_standard_cases(case: str, way: str) -> None:
+    agent = Guarded(way)
+    options = Options(protection="own", stops=(Interrupted,))
+
+    run = Harness(case, agent, options=options).run()
+
+    assert run.cell.state is State.CONTAINED, run.cell.broken
+    assert agent.runs[0].stats().turns > 0
