@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -108,7 +107,7 @@ class Bridge:
         """Make a call that `run.decide_batch` has decided about, or return the refusal."""
         token = _NATIVE.set(native)
         try:
-            return self.run._done(call, verdict, (), call.arguments)  # noqa: SLF001 - `call`, less its decision
+            return self.run.perform(call, verdict)
         finally:
             _NATIVE.reset(token)
 
@@ -116,8 +115,7 @@ class Bridge:
         """The same for async code."""
         token = _NATIVE.set(native)
         try:
-            result = self.run._done(call, verdict, (), call.arguments, as_task=True)  # noqa: SLF001
-            return await result if inspect.isawaitable(result) else result
+            return await self.run.aperform(call, verdict)
         finally:
             _NATIVE.reset(token)
 
