@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -87,14 +88,22 @@ class Asked:
     async def call(self, call: Call) -> Any:
         """Run the body if the run lets it."""
         ran = Ran(call)
+        approved = bool(call.context.tool_call_approved)
+        if approved:
+            self._approve(call.call_id or "")
         result = await self._ask(call, ran)
-        if _needs_a_yes(result) and call.context.tool_call_approved:
-            # Whoever took the run up again has said yes to this very call.
-            self._bridge.run.approve(result["call_id"])
+        if _needs_a_yes(result) and approved:
+            # It was put up in another process; the yes is to this very call all the same.
+            self._approve(result["call_id"])
             result = await self._ask(call, ran)
         if _needs_a_yes(result) and self._defer:
             raise ApprovalRequired(metadata={k: result[k] for k in ("reason", "message")})
         return result if is_refused(result) else ran.as_given(result)
+
+    def _approve(self, call_id: str) -> None:
+        """Hand on what a person has said by the framework's own approval."""
+        with contextlib.suppress(LookupError):  # the run has not put it up, or not yet
+            self._bridge.run.approve(call_id)
 
     async def _ask(self, call: Call, ran: Ran) -> Any:
         return await self._bridge.acall(
