@@ -22,7 +22,9 @@ from pytest_tripwire.adapters.anthropic import (
     follow,
     guarded,
     guarded_dispatch,
+    usage_of,
 )
+from pytest_tripwire.adapters.anthropic.turn import Turn
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, Usage
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.harness.failures import HarnessError
@@ -468,6 +470,29 @@ def test_a_request_that_fails_is_taken_back() -> None:
     assert asked.said == ["before", "failed"]
 
 
+@pytest.mark.parametrize("stream", [{}, {"stream": True}], ids=["plain", "stream"])
+def test_a_loop_that_is_left_half_way_has_paid(stream: dict[str, Any]) -> None:
+    played = Played(Breaker(budget=RunBudget(max_tokens=1000)))
+    with (
+        model(calls(search("a")), calls(refund())) as url,
+        Anthropic(base_url=url, api_key="any") as client,
+    ):
+        runner = client.beta.messages.tool_runner(
+            model="m",
+            max_tokens=9,
+            tools=guarded(played.shop.tools(), played.run, SPECS),
+            messages=[{"role": "user", "content": "Hi"}],
+            **stream,
+        )
+        for _ in follow(runner, played.run):
+            break
+
+    assert played.run.stats().turns == 1
+    assert (played.run.stats().tokens > 0) is (not stream)
+    # Nobody can say what the rest of a stream would have been.
+    assert played.run.last_reason == ("cost_unknown" if stream else None)
+
+
 def test_a_hint_reaches_the_model_in_the_tool_s_own_text() -> None:
     run = Breaker().run()
     (look, *_) = guarded(Shop().tools(), run, SPECS)
@@ -523,6 +548,40 @@ def test_what_the_provider_runs_is_handed_on_and_a_toolset_is_not() -> None:
         assert guarded([web], run) == [web]
         with pytest.raises(TypeError, match="toolset"):
             guarded([Many()], run)
+
+
+def _block(call_id: str, given: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": "look", "input": given}
+
+
+def test_of_equal_calls_the_one_is_found_whose_input_it_is() -> None:
+    first, second = {"query": "a"}, {"query": "a"}
+    turn = Turn(lambda: [_block("one", first), _block("two", second)])
+
+    assert turn.id_of("look", second) == "two"
+    assert turn.id_of("look", first) == "one"
+
+
+def test_of_equal_calls_that_were_copied_each_is_found_once() -> None:
+    turn = Turn(lambda: [_block("one", {"query": "a"}), _block("two", {"query": "a"})])
+
+    assert [turn.id_of("look", {"query": "a"}) for _ in range(2)] == ["one", "two"]
+    assert turn.id_of("look", {"query": "b"}) is None
+    assert turn.id_of("burn", {"query": "a"}) is None
+
+
+def test_what_came_from_the_cache_or_went_into_it_is_part_of_the_prompt() -> None:
+    used = {
+        "input_tokens": 1,
+        "cache_creation_input_tokens": 20,
+        "cache_read_input_tokens": 300,
+        "output_tokens": 4000,
+    }
+
+    assert usage_of({"usage": used}) == Usage(
+        prompt_tokens=321, completion_tokens=4000, cached_tokens=300, cache_write_tokens=20
+    )
+    assert usage_of({}) == Usage()
 
 
 # -- own loops

@@ -4,12 +4,12 @@ that they are run for, and asks nobody before its next request.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from pytest_tripwire.adapters.anthropic.turn import TURN, Turn, after_message
+from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.guard import BreakerRun
 
 #: After these the runner asks the model again; after any other it is done.
@@ -34,9 +34,15 @@ def follow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> Iterato
                 requests.none()
                 return
             turn_of(item)
-            yield item
-            message = item.get_final_message() if _is_stream(item) else item
-            requests.answered(message)
+            if _is_stream(item):
+                with requests.arriving():
+                    yield item
+                    message = item.get_final_message()
+                requests.answered(message)
+            else:
+                message = item
+                requests.answered(message)
+                yield item
             if message.stop_reason == "tool_use":
                 runner.generate_tool_call_response()
         runner.close()
@@ -53,10 +59,15 @@ async def afollow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> 
                 requests.none()
                 return
             turn_of(item)
-            yield item
-            message = item.get_final_message() if _is_stream(item) else item
-            message = await message if inspect.isawaitable(message) else message
-            requests.answered(message)
+            if _is_stream(item):
+                with requests.arriving():
+                    yield item
+                    message = await item.get_final_message()
+                requests.answered(message)
+            else:
+                message = item
+                requests.answered(message)
+                yield item
             if message.stop_reason == "tool_use":
                 await runner.generate_tool_call_response()
         await runner.close()
@@ -90,6 +101,19 @@ class _Requests:
             yield
         except BaseException:
             self.none()
+            raise
+
+    @contextmanager
+    def arriving(self) -> Iterator[None]:
+        """Pay for a stream that breaks off, or that nobody reads to its end: what it has used is
+        unknown.
+        """
+        try:
+            yield
+        except BaseException:
+            if self._open:
+                self._run.after_model(Usage())
+            self._open = False
             raise
 
     def none(self) -> None:
