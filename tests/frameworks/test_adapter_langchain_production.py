@@ -435,6 +435,18 @@ def test_a_request_that_fails_gives_back_what_it_held(runs: Runs, way: str) -> N
     assert all(each.remaining == each.limit for each in run.budgets())
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tool_that_the_provider_runs_is_an_error_unless_it_is_named(runs: Runs, way: str) -> None:
+    def agent(**options: Any) -> Any:
+        guard = TripwireMiddleware(runs(), **options)
+        return create_agent(model_of(), [{"type": "web_search"}], middleware=[guard])
+
+    with pytest.raises(TypeError, match="'web_search' is run by the model's provider"):
+        driven(agent(), ASKED, way)
+    ended = driven(agent(unguarded=["web_search"]), ASKED, way)
+    assert ended["messages"][-1].text == "Done."
+
+
 # -- hand-offs
 
 
@@ -500,6 +512,26 @@ def test_one_state_that_is_resumed_twice_writes_once(runs: Runs, way: str) -> No
     saved = at(agent, THREAD)
 
     once, twice = driven(agent, None, way, saved), driven(agent, None, way, saved)
+
+    assert shop.paid == ["I-1"]
+    assert answers(once) == [{"payment_id": "P-1", "invoice": "I-1"}]
+    assert answers(twice)[0]["reason"] == "duplicate_write"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_state_that_is_resumed_in_two_runs_of_one_piece_of_work_writes_once(way: str) -> None:
+    shop, breaker, kept = Shop(), Breaker(), InMemorySaver()
+    piece = {"tenant": "acme", "workflow": "invoices@1", "request_id": "message-1"}
+
+    def agent(*turns: Any) -> Any:
+        options: dict[str, Any] = {"checkpointer": kept, "interrupt_before": ["tools"]}
+        return agent_of(breaker.run(**piece), shop, *turns, **options)
+
+    first = agent(("pay", PAY))
+    driven(first, ASKED, way, THREAD)
+    saved = at(first, THREAD)
+
+    once, twice = (driven(agent(), None, way, saved) for _ in range(2))
 
     assert shop.paid == ["I-1"]
     assert answers(once) == [{"payment_id": "P-1", "invoice": "I-1"}]

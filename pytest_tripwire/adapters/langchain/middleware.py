@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
@@ -27,6 +27,8 @@ class TripwireMiddleware(AgentMiddleware):
             no, and the agent ends with the reason.
         ask: interrupt the graph for a call that needs a person's yes; `Command(resume=True)`, or
             `{"approved": True}`, gives it. Needs a checkpointer.
+        unguarded: tools that the model's provider runs itself, and that may run unseen. Any other
+            of these is an error when the model is about to be asked.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class TripwireMiddleware(AgentMiddleware):
         *,
         count_model: bool = True,
         ask: bool = False,
+        unguarded: Collection[str] = (),
     ) -> None:
         super().__init__()
+        self._unguarded = frozenset(unguarded)
         self._run, self._count_model = run, count_model
         self._deciding = Deciding(run, specs, ask=ask)
 
@@ -51,7 +55,7 @@ class TripwireMiddleware(AgentMiddleware):
 
     def wrap_model_call(self, request: Any, handler: Any) -> Any:
         """Count a request, or end the agent instead of sending it."""
-        self._deciding.take(request.tools)
+        self._take(request.tools)
         if not self._count_model:
             return handler(request)
         verdict = self._run.before_model()
@@ -67,7 +71,7 @@ class TripwireMiddleware(AgentMiddleware):
 
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
         """The same as a task."""
-        self._deciding.take(request.tools)
+        self._take(request.tools)
         if not self._count_model:
             return await handler(request)
         verdict = self._run.before_model()
@@ -81,6 +85,17 @@ class TripwireMiddleware(AgentMiddleware):
         self._paid(response)
         return response
 
+    def _take(self, tools: Any) -> None:
+        for each in tools:
+            name = _provided(each)
+            if name is not None and name not in self._unguarded:
+                raise TypeError(
+                    f"the tool {name!r} is run by the model's provider, and nothing can be put "
+                    "before it. Take it out of the agent, or say that it may run unseen: "
+                    f"TripwireMiddleware(..., unguarded=[{name!r}])"
+                )
+        self._deciding.take(tools)
+
     def _paid(self, response: Any) -> None:
         message = next((e for e in response.result if isinstance(e, AIMessage)), None)
         metadata = message.response_metadata if message is not None else {}
@@ -90,6 +105,13 @@ class TripwireMiddleware(AgentMiddleware):
             model=metadata.get("model_name") or metadata.get("model"),
             provider=metadata.get("model_provider"),
         )
+
+
+def _provided(tool: Any) -> str | None:
+    """The name of a tool that the model's provider runs itself; None for any other."""
+    if not isinstance(tool, Mapping):
+        return None
+    return str(tool.get("name") or tool.get("type") or tool)
 
 
 def usage_of(message: Any) -> Usage:
