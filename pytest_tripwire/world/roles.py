@@ -50,12 +50,13 @@ class Role(msgspec.Struct, frozen=True):
 
     Args:
         tool: the team's callable, or its definition as a provider takes it (a mapping with name,
-            description and JSON schema). It is what the agent sees; its body never runs.
+            description and JSON schema), or a tool of a framework that there is an adapter for. It
+            is what the agent sees; its body never runs.
         args: what each argument means; a value that is no `Slot` is passed as it stands. A
             required argument that is not named gets the least value that its schema allows.
         result: turns the world's result into the shape that the team's tool would return.
     """
 
-    tool: Callable[..., Any] | Mapping[str, Any]
+    tool: Any
     args: Mapping[str, Any] = {}
     result: Callable[[Any], Any] | None = None
