@@ -261,8 +261,14 @@ class Played:
         self.messages: list[Any] = []
 
     def play(
-        self, *moves: Any, asynchronous: bool = False, followed: bool = True, **more: Any
+        self,
+        *moves: Any,
+        asynchronous: bool = False,
+        followed: bool = True,
+        count_model: bool = True,
+        **more: Any,
     ) -> Any:
+        self._counts = count_model
         options = {
             "model": "scripted",
             "max_tokens": 100,
@@ -284,7 +290,8 @@ class Played:
         with Anthropic(base_url=url, api_key="any", max_retries=0) as client:
             tools = guarded(self.shop.tools(), self.run, SPECS, agent="support")
             runner = client.beta.messages.tool_runner(tools=tools, **options)
-            for item in follow(runner, self.run) if followed else runner:
+            watched = follow(runner, self.run, count_model=self._counts)
+            for item in watched if followed else runner:
                 self.messages.append(item)
                 if options.get("stream"):
                     for _ in item:
@@ -294,7 +301,7 @@ class Played:
         async with AsyncAnthropic(base_url=url, api_key="any", max_retries=0) as client:
             tools = guarded(self.shop.async_tools(), self.run, SPECS, agent="support")
             runner = client.beta.messages.tool_runner(tools=tools, **options)
-            async for item in afollow(runner, self.run):
+            async for item in afollow(runner, self.run, count_model=self._counts):
                 self.messages.append(item)
                 if options.get("stream"):
                     async for _ in item:
@@ -396,6 +403,48 @@ def test_a_sibling_after_the_stop_does_not_run() -> None:
     assert played.stop is not None
     assert played.stop.reason == "tool_call_budget"
     assert len(played.messages) == 1
+
+
+@FORMS
+def test_a_stop_closes_the_runner_whoever_counts_its_requests(form: str) -> None:
+    played = Played(Breaker(budget=RunBudget(max_tool_calls=1)))
+    moves = [calls(search(word)) for word in "abcdef"]
+    played.play(*moves, asynchronous=form == "async", count_model=False)
+
+    assert played.stop is not None
+    assert played.run.stats().turns == 0
+    assert len(played.messages) == 2
+    assert played.shop.searches == 1
+
+
+def test_a_person_s_yes_lets_the_next_proposal_of_the_runner_through() -> None:
+    asked = ToolSpec(
+        name="refund_order", effect=Effect.WRITE, identity=("order_id",), requires_approval=True
+    )
+    shop, run = Shop(), Breaker().run()
+    seen: list[list[str]] = []
+    with (
+        model(calls(refund()), calls(refund()), calls(search("a"))) as url,
+        run,
+        Anthropic(base_url=url, api_key="any") as client,
+    ):
+        runner = client.beta.messages.tool_runner(
+            model="m",
+            max_tokens=9,
+            tools=guarded(shop.tools(), run, {**SPECS, "refund_order": asked}),
+            messages=[{"role": "user", "content": "Hi"}],
+        )
+        for message in follow(runner, run):
+            results = runner.generate_tool_call_response()
+            for each in (results or {"content": []})["content"]:
+                told = json.loads(each["content"])
+                if told.get("call_id"):
+                    seen.append(list(shop.refunds))
+                    assert told["call_id"] == message.content[0].id
+                    run.approve(told["call_id"])
+
+    assert seen == [[]]
+    assert shop.refunds == ["A-1"]
 
 
 def test_results_fetched_twice_write_once() -> None:

@@ -279,6 +279,36 @@ def test_a_sibling_of_the_call_that_stops_the_run_does_not_reach_the_server() ->
     assert (shop.searches, shop.refunds) == (1, [])
 
 
+def test_a_sibling_that_is_under_way_at_the_stop_comes_to_its_end() -> None:
+    shop, begun, goes_on = Shop(), asyncio.Event(), asyncio.Event()
+
+    async def slow_refund(order_id: str) -> str:
+        begun.set()
+        await goes_on.wait()
+        shop.refunds.append(order_id)
+        return "paid"
+
+    shop.server.add_tool(slow_refund, annotations=WRITES)
+
+    async def body() -> Any:
+        run = Breaker().run()
+        async with session_of(shop, run) as session:
+            slow = asyncio.create_task(session.call_tool("slow_refund", {"order_id": "A-1"}))
+            await begun.wait()
+            run.interrupt("Somebody has pulled the plug.")
+            refused = await session.call_tool("refund_order", {"order_id": "A-2"})
+            goes_on.set()
+            return run, await slow, refused
+
+    run, slow, refused = play(body)
+    assert slow.content[0].text == "paid"
+    assert refused.is_error
+    assert shop.refunds == ["A-1"]
+    with pytest.raises(Interrupted) as stop, run:
+        pass
+    assert [str(each.status) for each in stop.value.record.writes] == ["confirmed"]
+
+
 def test_a_stop_surfaces_whatever_the_agent_makes_of_it() -> None:
     shop = Shop()
 
