@@ -7,6 +7,8 @@ does, being stopped by that count is as good an end as any, as long as nothing w
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import msgspec
 
 from pytest_tripwire.breaker.budget import RunBudget
@@ -28,19 +30,39 @@ _COUNTS = {
 _ENOUGH_S = 60.0
 
 
-def fitted(case: Case, budget: RunBudget) -> Case:
-    """The case around these limits. Where the limit that it is about is missing it stays as it is:
-    what it costs or takes then is measured by the case's own.
+def fitted(case: Case, budget: RunBudget, turns: int = 1) -> Case:
+    """The case around these limits, where one turn of its own takes as many `turns`. Where the
+    limit that it is about is missing it stays as it is: what it costs or takes then is measured by
+    the case's own.
     """
     if case.limit and getattr(budget, case.limit) is None:
         return case
     if case.fit is not None:
-        case = case.fit(case, budget)
+        case = case.fit(case, _shared(budget, turns))
     else:
-        case = msgspec.structs.replace(case, faults=stretched(case.faults, _haste(budget)))
+        case = msgspec.structs.replace(
+            case, faults=stretched(case.faults, _haste(budget)), price=_price(case, budget)
+        )
     if not case.reasons:
         return case
     return msgspec.structs.replace(case, reasons=case.reasons | _tighter(budget, case.budget))
+
+
+def _shared(budget: RunBudget, turns: int) -> RunBudget:
+    """What is left for the case's own turns, where others come between."""
+    counts = {name: getattr(budget, name) for name in ("max_turns", "max_tool_calls")}
+    left = {name: count // turns for name, count in counts.items() if count is not None}
+    return msgspec.structs.replace(budget, **left)
+
+
+def _price(case: Case, budget: RunBudget) -> Decimal:
+    """What a token costs, where the same part of another limit is to be spent; nothing in a case
+    that has none.
+    """
+    limit, own = budget.max_model_cost_usd, case.budget.max_model_cost_usd
+    if limit is None:
+        return case.price
+    return case.price * limit / own if own else Decimal(0)
 
 
 def _haste(budget: RunBudget) -> float:

@@ -37,6 +37,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
         applies: whether a case would be played differently at all.
         why_not: what it takes, for a case to which it does not apply.
         prepare: what it needs of the case besides.
+        turns: how many turns one of the case's own takes.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     applies: Callable[[Case], bool] = lambda _case: True
     why_not: str = ""
     prepare: Callable[[Case], Case] = lambda case: case
+    turns: int = 1
 
     def of(self, case: Case) -> Case:
         """The case, played this way. Raises UnknownVariantError if that changes nothing."""
@@ -61,6 +63,11 @@ def varied(case: Case, name: str | None) -> Case:
         known = ", ".join(VARIANTS)
         raise UnknownVariantError(f"there is no variant {name!r}; there are: {known}")
     return VARIANTS[name].of(case)
+
+
+def turns_of(name: str | None) -> int:
+    """How many turns one of a case's own takes in a variant."""
+    return VARIANTS[name].turns if name in VARIANTS else 1
 
 
 # -- scripts
@@ -155,6 +162,7 @@ VARIANTS: dict[str, Variant] = {
             prepare=_with_job,
             applies=lambda case: POLL.role not in case.roles,
             why_not="its own work is what the noise would be",
+            turns=2,
         ),
         Variant(
             name="parallel",

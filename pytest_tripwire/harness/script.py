@@ -10,7 +10,7 @@ from pytest_tripwire.cases import load_case
 from pytest_tripwire.cases.case import Case
 from pytest_tripwire.cases.fitting import fitted
 from pytest_tripwire.cases.rewording import reworded
-from pytest_tripwire.cases.variants import UnknownVariantError, varied
+from pytest_tripwire.cases.variants import UnknownVariantError, turns_of, varied
 from pytest_tripwire.harness.failures import HarnessError
 from pytest_tripwire.models import Calls, Script, Seen
 from pytest_tripwire.world import BindingError, Toolset
@@ -27,7 +27,7 @@ def played(
     """
     whole = load_case(case) if isinstance(case, str) else case
     if budget is not None:
-        whole = fitted(whole, budget)
+        whole = fitted(whole, budget, turns_of(variant))
     try:
         return varied(reworded(whole, seed), variant)
     except UnknownVariantError as error:

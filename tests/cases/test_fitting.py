@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
+import msgspec
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire import Reason, Run
-from pytest_tripwire.cases import CASE_IDS
+from pytest_tripwire.cases import CASE_IDS, load_case
+from pytest_tripwire.cases.variants import VARIANTS
 from pytest_tripwire.oracle import State
 
-from .production_team import limited
+from .production_team import SPECS, factory, limited
 
+LOOKALIKES = [each.id for name in CASE_IDS for each in load_case(name).lookalikes]
+#: More than the team allows in one run.
+MANY_WRITES = {"lost-write/batch"}
 # `quick` keeps nothing between two runs.
 MANY = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -85,3 +91,27 @@ def test_no_finite_budget_keeps_a_good_breaker_from_being_tried(  # noqa: PLR091
     run = quick(case, protection="production", breaker=make)
 
     assert run.cell.state is State.CONTAINED, (run.cell.ending, run.cell.broken)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("case", CASE_IDS)
+def test_in_every_variant_too(quick: Callable[..., Run], case: str, variant: str) -> None:
+    if not VARIANTS[variant].applies(load_case(case)):
+        pytest.skip(VARIANTS[variant].why_not)
+
+    run = quick(case, protection="production", breaker=factory(), variant=variant)
+
+    run.check()
+
+
+@pytest.mark.parametrize("case", [each for each in LOOKALIKES if each not in MANY_WRITES])
+def test_good_work_is_completed(quick: Callable[..., Run], case: str) -> None:
+    knows = msgspec.structs.replace(
+        SPECS["issue_refund"], reconcile="get_refund", definite_failures=("RejectedError",)
+    )
+
+    run = quick(
+        case, protection="production", breaker=factory(specs={**SPECS, "issue_refund": knows})
+    )
+
+    run.check()
