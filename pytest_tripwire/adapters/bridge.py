@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import ToolCall, ToolSpec, Verdict
+from pytest_tripwire.timeline.spec import ATTRIBUTE
 
 #: Runs one of the framework's tools by name: the call's own, or the read that settles a lost write.
 Native: TypeAlias = Callable[[str, dict[str, Any]], Any]
@@ -67,8 +68,11 @@ class Bridge:
         """
         if name in self._taken:
             return
-        table = {**({name: spec} if spec else {}), **self._specs}
-        self.run.guard({name: _later(name) if asynchronous else _now(name)}, table)
+        body = _later(name) if asynchronous else _now(name)
+        if spec is not None:
+            # Beside the tool, as `@tool_spec` leaves it: the breaker's own table outweighs it.
+            vars(body)[ATTRIBUTE] = spec
+        self.run.guard({name: body}, self._specs)
         self._taken.add(name)
 
     def call(

@@ -41,6 +41,7 @@ from pytest_tripwire import (
     Role,
     Task,
 )
+from pytest_tripwire.adapters import Adoption, UnknownToolError
 from pytest_tripwire.adapters.openai_agents import adopt, definition
 from pytest_tripwire.adapters.openai_agents.functions import agent_in
 from pytest_tripwire.adapters.openai_agents.handing import target_of
@@ -311,21 +312,21 @@ def test_an_agent_inside_a_tool_is_taken_over() -> None:
     assert sum(isinstance(each, Dispatch) for each in run.events) > 0
 
 
+class Echo:
+    """Answers with what it was asked; or refuses it."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.answer = answer
+
+    def call(self, name: str, arguments: Any, **who: Any) -> Any:
+        return self.answer or {"name": name, **arguments, **who}
+
+    async def acall(self, name: str, arguments: Any, **who: Any) -> Any:
+        return self.call(name, arguments, **who)
+
+
 def test_a_tool_alone_is_taken_over_and_nothing_else() -> None:
-    class Caller:
-        async def acall(self, name: str, arguments: Any, **who: Any) -> Any:
-            return {"name": name, **arguments, **who}
-
-    class Everything:
-        caller = Caller()
-
-        def knows(self, _name: str) -> bool:
-            return True
-
-        def need(self, _name: str, _agent: str) -> None:
-            """Nothing is missing."""
-
-    tool = adopt(REFUND, Everything())  # type: ignore[arg-type]
+    tool = adopt(REFUND, Adoption(Echo(), ["issue_refund"]))
     raw = '{"order_id": "A-1"}'
     context = ToolContext(
         None,
@@ -344,7 +345,7 @@ def test_a_tool_alone_is_taken_over_and_nothing_else() -> None:
         "agent": "shipping",
     }
     with pytest.raises(TypeError, match="a WebSearchTool cannot be adopted"):
-        adopt(WebSearchTool(), Everything())  # type: ignore[arg-type]
+        adopt(WebSearchTool(), Adoption(Echo(), []))
 
 
 def test_a_hand_off_of_the_teams_own_shape_plays_the_role() -> None:
@@ -373,3 +374,75 @@ def test_what_the_provider_runs_has_no_definition() -> None:
     assert definition(Agent(name="billing"))["name"] == "transfer_to_billing"
     with pytest.raises(TypeError, match="a WebSearchTool has no schema"):
         definition(WebSearchTool())
+
+
+async def handed(agent: Any, raw: str = "") -> tuple[Any, str]:
+    """Who has the word after the hand-off of an agent, and what the model is told."""
+    (only,) = agent.handoffs
+    to = await only.on_invoke_handoff(None, raw)
+    return to, only.get_transfer_message(to)
+
+
+def test_a_hand_off_that_is_refused_leaves_the_word_where_it_is() -> None:
+    refusal = {"refused": True, "reason": "handoff_without_progress", "message": "No."}
+    adopted = adopt(team()[0], Adoption(Echo(refusal), ["hand_over", "issue_refund"]))
+
+    to, message = asyncio.run(handed(adopted, "{}"))
+
+    assert to is adopted
+    assert json.loads(message) == refusal
+
+
+def test_a_hand_off_without_a_part_leads_to_the_clone() -> None:
+    first = Agent[None](name="first")
+    second = Agent[None](name="second", handoffs=[first])
+    first.handoffs = [second]
+    adopted = adopt(first, Adoption(Echo(), []))
+
+    to, message = asyncio.run(handed(adopted))
+    back, _ = asyncio.run(handed(to))
+
+    assert to is not second
+    assert (to.name, message) == ("second", '{"assistant": "second"}')
+    assert back is adopted
+
+
+def test_an_agent_that_only_the_hand_off_knows_is_taken_over_when_it_comes() -> None:
+    async def somebody(_context: Any, _raw: str) -> Any:
+        return Agent[None](name="stranger", tools=[look])
+
+    dynamic = Handoff[Any, Any](
+        tool_name="ask_somebody",
+        tool_description="Ask.",
+        input_json_schema={},
+        on_invoke_handoff=somebody,
+        agent_name="stranger",
+    )
+    adopted = adopt(Agent[None](name="first", handoffs=[dynamic]), Adoption(Echo(), []))
+
+    with pytest.raises(UnknownToolError, match="'look' of stranger"):
+        asyncio.run(handed(adopted))
+
+
+def test_tools_of_a_server_cannot_be_taken_over() -> None:
+    class Server:
+        name = "ledger"
+
+    adoption = Adoption(Echo(), [])
+    agent = Agent[None](name="clerk")
+    agent.mcp_servers = [Server()]
+
+    adopt(agent, adoption)
+
+    with pytest.raises(UnknownToolError, match="MCP server ledger' of clerk"):
+        adoption.check()
+
+
+def test_an_agents_tool_that_plays_a_part_is_no_agents_any_more() -> None:
+    inner = Agent[None](name="cashier", tools=[look])
+    outer = Agent[None](name="front", tools=[inner.as_tool("issue_refund", "Pay.")])
+
+    adopted = adopt(outer, Adoption(Echo(), ["issue_refund"]))
+
+    assert agent_in(outer.tools[0]) is inner
+    assert agent_in(adopted.tools[0]) is None

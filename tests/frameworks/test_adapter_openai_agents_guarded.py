@@ -14,7 +14,9 @@ import pytest
 from agents import (
     Agent,
     AgentHooks,
+    FunctionTool,
     HostedMCPTool,
+    ModelResponse,
     RunConfig,
     RunHooks,
     Runner,
@@ -26,7 +28,7 @@ from agents import (
 )
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 
-from pytest_tripwire.adapters.openai_agents import StoppedError, guarded
+from pytest_tripwire.adapters.openai_agents import Hooks, StoppedError, guarded
 from pytest_tripwire.adapters.openai_agents.handing import target_of
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, tool_spec
 from pytest_tripwire.guard.errors import UndeclaredToolError
@@ -185,8 +187,12 @@ def test_a_failure_that_the_tool_lets_through_still_ends_the_run() -> None:
         asyncio.run(go("run", guarded(agent, run)))
 
 
+@pytest.mark.parametrize("count_model", [True, False])
 @WAYS
-def test_a_run_that_is_stopped_ends_before_its_next_model_request(way: str) -> None:
+def test_a_run_that_is_stopped_ends_before_its_next_model_request(
+    way: str,
+    count_model: bool,  # noqa: FBT001 - a parameter
+) -> None:
     shop = Shop()
     model = script([PAY], [("pay", {**PAY[1], "order": "A-2"})])
 
@@ -194,8 +200,12 @@ def test_a_run_that_is_stopped_ends_before_its_next_model_request(way: str) -> N
         async def on_tool_end(self, *_: Any) -> None:
             run.interrupt("enough")
 
+    async def work(run: Any) -> None:
+        agent = guarded(clerk(shop, model), run, count_model=count_model)
+        await go(way, agent, hooks=Cancels())
+
     with pytest.raises(Interrupted) as caught, Breaker().run() as run:
-        asyncio.run(go(way, guarded(clerk(shop, model), run), hooks=Cancels()))
+        asyncio.run(work(run))
 
     assert isinstance(caught.value.__cause__, StoppedError)
     assert caught.value.__cause__.run_data is not None
@@ -398,7 +408,7 @@ async def said(result: Any) -> str:
 
 def test_an_agents_tool_that_is_declared_is_decided_about_too() -> None:
     shop = Shop()
-    inner = Agent[None](name="cashier", tools=shop.tools(), model=script([PAY]))
+    inner = Agent[None](name="cashier", tools=shop.tools(), model=script([PAY, PAY_AGAIN]))
     ask = ("ask_cashier", {"input": "Pay."})
     spec = ToolSpec(name="ask_cashier", effect=Effect.WRITE, identity=())
     outer = Agent[None](
@@ -503,12 +513,14 @@ def test_a_state_that_is_taken_up_twice_pays_once(specs: dict[str, ToolSpec]) ->
     assert [reasons(each) for each in results] == [[None], ["duplicate_write"]]
 
 
-def test_a_write_that_needs_a_yes_is_put_up_by_the_sdk() -> None:
+@pytest.mark.parametrize("where", ["specs", "breaker"])
+def test_a_write_that_needs_a_yes_is_put_up_by_the_sdk(where: str) -> None:
     shop = Shop()
     agent = clerk(shop, script([PAY]))
+    known = {"pay": NEEDS_YES}
 
-    with Breaker().run() as run:
-        guarded_one = guarded(agent, run, {"pay": NEEDS_YES})
+    with Breaker(specs=known if where == "breaker" else {}).run() as run:
+        guarded_one = guarded(agent, run, known if where == "specs" else None)
         stored = asyncio.run(put_up(guarded_one))
         assert shop.paid == []
         asyncio.run(take_up(guarded_one, stored))
@@ -529,3 +541,96 @@ def test_a_no_of_a_person_is_told_and_nothing_runs() -> None:
 
     assert shop.paid == []
     assert told(result) == ["Tool execution was not approved."]
+
+
+def test_a_yes_from_before_the_record_changed_is_no_yes() -> None:
+    shop = Shop()
+
+    with Breaker().run() as run:
+        agent = guarded(clerk(shop, script([FIND], [PAY])), run, {"pay": NEEDS_YES})
+        stored = asyncio.run(put_up(agent))
+        run.changed("A-1")
+        result = asyncio.run(take_up(agent, stored))
+
+    assert shop.paid == []
+    assert reasons(result)[-1] == "stale_resume"
+
+
+async def never(_context: Any, _arguments: dict[str, Any], _call_id: str) -> bool:
+    return False
+
+
+def test_a_policy_of_approval_is_asked_as_without_a_breaker() -> None:
+    """Arguments that do not fit have a person asked, whatever the policy says."""
+
+    @function_tool(needs_approval=never)
+    @tool_spec(effect="write", identity=("order",), key_argument="key")
+    async def send(order: str, key: str = "") -> str:
+        """Send."""
+        sent.append((order, key))
+        return "sent"
+
+    sent: list[tuple[str, str]] = []
+    fits, fits_not = {"order": "A-1", "key": ""}, {"key": "x"}
+    agents = [
+        Agent[None](name="clerk", tools=[send], model=script([("send", given)]))
+        for given in (fits, fits_not)
+    ]
+
+    with Breaker().run() as run:
+        results = [asyncio.run(go("run", guarded(each, run))) for each in agents]
+
+    assert [len(each.interruptions) for each in results] == [0, 1]
+    ((order, key),) = sent
+    assert order == "A-1"
+    assert key
+
+
+def test_a_tool_made_by_hand_ends_the_run_with_what_it_raises() -> None:
+    async def body(_context: Any, _raw: str) -> str:
+        raise RuntimeError("no such table")
+
+    by_hand = FunctionTool(
+        name="broken", description="Break.", params_json_schema={}, on_invoke_tool=body
+    )
+    spec = ToolSpec(name="broken", effect=Effect.READ)
+    agent = Agent[None](name="clerk", tools=[by_hand], model=script([("broken", {})]))
+
+    with Breaker().run() as run, pytest.raises(Exception, match="no such table"):
+        asyncio.run(go("run", guarded(agent, run, {"broken": spec})))
+
+
+def test_a_hand_off_is_told_to_the_hooks_of_the_agent_that_takes_over() -> None:
+    seen: list[str] = []
+
+    class Own(AgentHooks[Any]):
+        async def on_handoff(self, context: Any, agent: Any, source: Any) -> None:
+            seen.append(f"{source.name} to {agent.name}")
+
+    first = ring(Shop(), ScriptedModel([ModelStep.respond(hand_over), [assistant_message("Bye.")]]))
+    first.hooks = Own()
+
+    with Breaker().run() as run:
+        result = asyncio.run(go("run", guarded(first, run)))
+
+    assert result.last_agent.name == "B"
+    assert seen == ["A to B"]
+
+
+def test_what_the_model_says_and_its_name_are_told() -> None:
+    asked: list[Any] = []
+
+    class Told:
+        def after_model(self, usage: Any, **given: Any) -> None:
+            asked.append((usage.prompt_tokens, given))
+
+    used = Usage(requests=1, input_tokens=9, output_tokens=1, total_tokens=10)
+    response = ModelResponse(
+        output=[assistant_message("Hello."), *calls(PAY)], usage=used, response_id=None
+    )
+    hooks = Hooks(Told())  # type: ignore[arg-type]
+
+    for model in ("a-model", None, script()):
+        asyncio.run(hooks.on_llm_end(None, Agent(name="clerk", model=model), response))
+
+    assert asked == [(9, {"text": "Hello.", "model": name}) for name in ("a-model", None, None)]

@@ -17,6 +17,7 @@ from pytest_tripwire.adapters.openai_agents.functions import (
     new_tool,
     parsed,
     with_body,
+    without_agent,
 )
 from pytest_tripwire.adapters.openai_agents.handing import Asks, Handed, target_of
 
@@ -60,12 +61,12 @@ class _Adopts:
         for server in agent.mcp_servers:
             self._adoption.need(f"everything of the MCP server {server.name}", agent.name)
 
-    def tool(self, tool: Any, owner: Any) -> Any:
+    def tool(self, tool: Any, owner: Any, cloner: Cloner) -> Any:
         """A tool that plays no role is told, unless an agent is inside."""
         if agent_in(tool) is not None and not self._adoption.knows(tool.name):
-            return None
+            return cloner.inside(tool)
         self._need(tool, owner)
-        return with_body(tool, _body(tool.name, self._adoption.caller))
+        return with_body(without_agent(tool), _body(tool.name, self._adoption.caller))
 
     def other(self, tool: Any, owner: Any) -> Any:
         """What the provider runs can have no other body."""

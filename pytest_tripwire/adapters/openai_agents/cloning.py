@@ -16,8 +16,8 @@ class Takes(Protocol):
     def agent(self, agent: Any, clone: Any) -> None:
         """Look at an agent before its tools are taken."""
 
-    def tool(self, tool: Any, owner: Any) -> Any:
-        """A function tool's copy; None leaves an agent's tool to the agent inside."""
+    def tool(self, tool: Any, owner: Any, cloner: Cloner) -> Any:
+        """A function tool's copy."""
 
     def other(self, tool: Any, owner: Any) -> Any:
         """What becomes of a tool that is no function."""
@@ -41,8 +41,6 @@ class Cloner:
             return found[1]
         clone = agent.clone(tools=[], handoffs=[])
         self._clones[id(agent)] = (agent, clone)
-        # A hand-off may give a clone back, as the agent that it was.
-        self._clones[id(clone)] = (clone, clone)
         self._takes.agent(agent, clone)
         clone.tools = [self.tool(each, clone) for each in agent.tools]
         clone.handoffs = [self._handoff(each, clone) for each in agent.handoffs]
@@ -52,8 +50,12 @@ class Cloner:
         """The copy of a tool; `owner` is None for one that is no agent's."""
         if not isinstance(tool, FunctionTool):
             return self._takes.other(tool, owner)
-        new = self._takes.tool(tool, owner)
-        return with_agent(tool, self.clone(agent_in(tool))) if new is None else new
+        return self._takes.tool(tool, owner, self)
+
+    def inside(self, tool: Any) -> Any:
+        """The copy of a tool that runs the clone of the agent inside; any other as it is."""
+        agent = agent_in(tool)
+        return tool if agent is None else with_agent(tool, self.clone(agent))
 
     def _handoff(self, entry: Any, owner: Any) -> Any:
         given = as_handoff(entry)

@@ -69,10 +69,12 @@ def new_tool(name: str, description: str, parameters: dict[str, Any], body: Body
 def with_body(tool: Any, body: Body) -> Any:
     """A copy of a tool with another body; what that raises is treated as the tool treats it."""
     invoke = told_failures(body) if _tells_failures(tool) else body
-    # No copy is an agent's own tool any more: its body is another.
-    return dataclasses.replace(
-        tool, on_invoke_tool=invoke, _is_agent_tool=False, _agent_instance=None
-    )
+    return dataclasses.replace(tool, on_invoke_tool=invoke)
+
+
+def without_agent(tool: Any) -> Any:
+    """A copy of a tool that is no agent's any more."""
+    return dataclasses.replace(tool, _is_agent_tool=False, _agent_instance=None)
 
 
 def with_agent(tool: Any, agent: Any) -> Any:
@@ -92,7 +94,6 @@ def with_agent(tool: Any, agent: Any) -> Any:
     pairs = zip(names, body.__closure__ or (), strict=True)
     cells = tuple(CellType(agent) if name == "self" else cell for name, cell in pairs)
     other = FunctionType(body.__code__, body.__globals__, body.__name__, None, cells)
-    other.__defaults__, other.__kwdefaults__ = body.__defaults__, body.__kwdefaults__
     return dataclasses.replace(tool, on_invoke_tool=told_failures(other), _agent_instance=agent)
 
 

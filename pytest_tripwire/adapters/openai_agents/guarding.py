@@ -81,15 +81,18 @@ class _Guards:
         self._check_free(tool.name, f"{type(tool).__name__} of {owner.name!r}")
         return tool
 
-    def tool(self, tool: Any, _owner: Any) -> Any:
-        """An agent's tool that nobody declared is decided about by what is called inside."""
-        if agent_in(tool) is not None and tool.name not in self._specs:
-            return None
-        declared = self._specs.get(tool.name) or spec_of(getattr(tool, "__wrapped__", None))
+    def tool(self, tool: Any, _owner: Any, cloner: Cloner) -> Any:
+        """Ask before a tool runs. Of an agent's tool that nobody declared, that is done inside."""
+        if agent_in(tool) is not None:
+            tool = cloner.inside(tool)
+            if tool.name not in self._specs:
+                return tool
+        declared = spec_of(getattr(tool, "__wrapped__", None))
         self._bridge.take(tool.name, asynchronous=True, spec=declared)
         self._natives[tool.name] = raising(tool)
         new = with_body(tool, self._body(tool))
-        if declared is not None and declared.requires_approval and tool.needs_approval is False:
+        # What the breaker wants a yes to is put up by the SDK, which can wait for it.
+        if self._run.declared(tool.name).requires_approval and tool.needs_approval is False:
             return dataclasses.replace(new, needs_approval=True)
         return new
 

@@ -55,5 +55,4 @@ def asked(given: Any, asks: Asks, target: Any) -> Any:
 
 def _message(given: Any, agent: Any) -> str:
     told = _TOLD.get()
-    _TOLD.set(None)
     return given.get_transfer_message(agent) if told is None else told
