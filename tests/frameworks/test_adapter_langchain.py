@@ -390,12 +390,14 @@ def test_a_hand_off_that_plays_a_role_asks_first() -> None:
     assert caller.calls[0][2:] == ("c1", "front")
 
 
-def test_a_hand_off_that_is_refused_does_not_happen() -> None:
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_a_hand_off_that_is_refused_does_not_happen(way: str) -> None:
     caller = Noted({"refused": True, "reason": "handoff_without_progress", "message": "No."})
     adoption = Adoption(caller, ["search_articles", "transfer_to_billing"])
     graph = adopt(two(HAND, tools=[search_articles]), adoption)
+    asked = {"messages": [("user", "Look.")]}
 
-    ended = asyncio.run(graph.ainvoke({"messages": [("user", "Look.")]}))
+    ended = graph.invoke(asked) if way == "invoke" else asyncio.run(graph.ainvoke(asked))
 
     assert [each[0] for each in caller.calls] == ["transfer_to_billing"]
     assert '"refused": true' in ended["messages"][-2].text

@@ -585,6 +585,28 @@ def test_a_no_lets_nothing_run(runs: Runs, way: str, no: Any) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_another_call_under_the_id_of_one_that_waited_is_asked_about_by_itself(
+    runs: Runs, way: str
+) -> None:
+    shop = Shop()
+    one, other = (calls(("pay", {**PAY, "euros": each}), turn=1) for each in (40, 90))
+    agent = agent_of(
+        runs(),
+        shop,
+        model=Model(messages=iter([one, other])),
+        specs=wire(shop),
+        ask=True,
+        checkpointer=InMemorySaver(),
+    )
+
+    driven(agent, ASKED, way, THREAD)
+    (question,) = driven(agent, Command(resume=False), way, THREAD)["__interrupt__"]
+
+    assert question.value["args"]["euros"] == 90
+    assert shop.paid == []
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_tool_that_asks_a_person_itself_runs_when_it_has_its_answer(runs: Runs, way: str) -> None:
     paid: list[str] = []
 

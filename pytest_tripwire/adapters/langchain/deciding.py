@@ -101,7 +101,9 @@ class Deciding:
         """Whether a call was put up for a yes before; then the graph was resumed, and brings the
         answer. To propose it again beforehand would be taken for asking again.
         """
-        return request.tool_call["id"] in self._questions
+        asked = self._questions.get(request.tool_call["id"])
+        # Models give one id to several calls.
+        return asked is not None and (asked["tool"], asked["args"]) == _said(request)
 
     def _may_run(self, request: Any, carried: _Carried, result: Any) -> bool:
         """Whether to decide about a call afresh, as a person was asked about it. Interrupts the
@@ -111,7 +113,7 @@ class Deciding:
         # Of all refusals, one that waits for a yes alone has the call's id.
         if self._ask and result is not None and not carried.ran and "call_id" in result:
             self._questions[call_id] = _question(request, result)
-        if call_id not in self._questions:
+        if not self._waits(request):
             return False
         if _said_yes(interrupt(self._questions[call_id])):
             del self._questions[call_id]
