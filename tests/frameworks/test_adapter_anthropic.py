@@ -18,6 +18,7 @@ from pytest_tripwire import AMOUNT, NONCE, RESOURCE, WORDING, Harness, Options, 
 from pytest_tripwire.adapters.anthropic import (
     adopt,
     afollow,
+    after_message,
     definition,
     follow,
     guarded,
@@ -25,7 +26,7 @@ from pytest_tripwire.adapters.anthropic import (
     usage_of,
 )
 from pytest_tripwire.adapters.anthropic.turn import Turn
-from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, Usage
+from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, RunBudget, Usage
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.harness.failures import HarnessError
 from pytest_tripwire.models import Calls, ModelServer, Propose, Say, Seen
@@ -164,6 +165,117 @@ def _dispatched_after_the_stop(run: Any) -> list[Dispatch]:
     stopped = [each.seq for each in run.events if isinstance(each, ModeChange)]
     late = [each for each in run.events if isinstance(each, Dispatch) and stopped]
     return [each for each in late if each.seq > stopped[0] and each.effect is not Effect.READ]
+
+
+# -- in production: what the adapter contains by itself
+
+
+def declared(name: str, effect: Effect, **fields: Any) -> ToolSpec:
+    """What a team would declare of one of the desk's tools."""
+    return ToolSpec(
+        name=name,
+        effect=effect,
+        definite_failures=("NotAcceptedError", "RateLimitedError", "UnknownRecordError"),
+        denials=("PolicyDeniedError",),
+        **fields,
+    )
+
+
+BY_ORDER: dict[str, Any] = {"operation": "refund", "identity": ("order_id",)}
+DESK = {
+    each.name: each
+    for each in (
+        declared("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
+        declared(
+            "issue_refund", Effect.WRITE, wording=("reason",), result_id="refund_id", **BY_ORDER
+        ),
+        declared(
+            "issue_credit", Effect.WRITE, wording=("note",), result_id="refund_id", **BY_ORDER
+        ),
+        declared("get_refund", Effect.READ, identity=("order_id",)),
+        declared("get_order", Effect.READ, identity=("order_id",), result_version="version"),
+        declared(
+            "hand_over",
+            Effect.HANDOFF,
+            identity=("to", "order_id"),
+            wording=("note",),
+            required_fields=("findings",),
+        ),
+    )
+}
+
+
+def own_run(task: Task) -> BreakerRun:
+    """A run of the agent's own breaker, on the task's limits and clock."""
+    each = task.token_price_usd * 1_000_000
+    breaker = Breaker(
+        budget=task.limits,
+        clock=task.clock,
+        specs=DESK,
+        prices={task.model.name: (each, each)},
+    )
+    return breaker.run()
+
+
+def guarded_runner(task: Task) -> str:
+    run = own_run(task)
+    with (
+        Anthropic(base_url=task.model.base_url("anthropic"), api_key="any") as client,
+        run,
+    ):
+        tools = guarded(task.tools.anthropic(), run)
+        runner = client.beta.messages.tool_runner(tools=tools, **_options(task, "plain"))
+        list(follow(runner, run))
+    return "Done."
+
+
+async def guarded_stream(task: Task) -> str:
+    run = own_run(task)
+    url = task.model.base_url("anthropic")
+    async with AsyncAnthropic(base_url=url, api_key="any") as client:
+        with run:
+            tools = guarded(task.tools.anthropic().asynchronous, run)
+            # Eager tools run before anybody knows what the message that proposes them has cost.
+            options = _options(task, "async-stream")
+            runner = client.beta.messages.tool_runner(tools=tools, **options)
+            async for stream in afollow(runner, run):
+                async for _ in stream:
+                    pass
+    return "Done."
+
+
+def guarded_loop(task: Task) -> str:
+    run = own_run(task)
+    url = task.model.base_url("anthropic")
+    messages: list[Any] = [{"role": "user", "content": task.prompt}]
+    with Anthropic(base_url=url, api_key="any") as client, run:
+        specs = {name: DESK[name] for name in task.tools}
+        answer = guarded_dispatch(task.tools.call, run, specs)
+        while run.before_model().allowed:
+            reply = client.messages.create(
+                model=task.model.name,
+                max_tokens=100,
+                messages=messages,
+                tools=task.tools.schemas("anthropic"),
+            )
+            after_message(run, reply)
+            messages.append({"role": "assistant", "content": reply.content})
+            if reply.stop_reason != "tool_use":
+                break
+            messages.append(answer(reply))
+    return "Done."
+
+
+@pytest.mark.parametrize("agent", [guarded_runner, guarded_stream, guarded_loop])
+@pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "stale-resume"])
+def test_the_adapter_alone_leaves_the_case_contained(
+    case: str, agent: Callable[[Task], Any]
+) -> None:
+    options = Options(protection="own", stops=(Interrupted,))
+
+    run = Harness(case, agent, options=options).run()
+
+    assert run.cell.state is State.CONTAINED, run.cell.broken
 
 
 # -- in production: a small shop
