@@ -422,17 +422,19 @@ def test_a_cost_that_nobody_knows_is_not_nothing(runs: Runs, way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_request_that_fails_gives_back_what_it_held(runs: Runs, way: str) -> None:
-    class Down(Model):
-        def _generate(self, *_: Any, **__: Any) -> Any:
-            raise ConnectionError("down")
+    def said() -> Iterator[Any]:
+        first = calls(("find_payment", {"invoice": "I-1"}), turn=1, usage=USAGE)
+        first.response_metadata["model_name"] = "m"
+        yield first
+        raise ConnectionError("down")
 
-    run = runs(budget=RunBudget(max_model_cost_usd=Decimal(1)))
+    run = runs(budget=RunBudget(max_model_cost_usd=Decimal(1)), prices={"m": (100, 100)})
 
     with pytest.raises(ConnectionError, match="down"):
-        driven(agent_of(run, Shop(), model=Down(messages=iter([]))), ASKED, way)
+        driven(agent_of(run, Shop(), model=Model(messages=said())), ASKED, way)
 
-    assert run.last_reason is None
-    assert all(each.remaining == each.limit for each in run.budgets())
+    (line,) = run.budgets()
+    assert (line.spent, line.remaining) == pytest.approx((0.11, 0.89))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -536,6 +538,22 @@ def test_one_state_that_is_resumed_in_two_runs_of_one_piece_of_work_writes_once(
     assert shop.paid == ["I-1"]
     assert answers(once) == [{"payment_id": "P-1", "invoice": "I-1"}]
     assert answers(twice)[0]["reason"] == "duplicate_write"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_write_that_was_lost_is_reconciled_when_its_state_is_resumed(way: str) -> None:
+    shop, breaker, kept = Shop(ConnectionError("lost")), Breaker(), InMemorySaver()
+    piece = {"tenant": "acme", "workflow": "invoices@1", "request_id": "message-1"}
+    first = agent_of(breaker.run(**piece), shop, ("pay", PAY), checkpointer=kept)
+    with pytest.raises(ConnectionError, match="lost"):
+        driven(first, ASKED, way, THREAD)
+
+    # No model is asked before the tools this time.
+    again = agent_of(breaker.run(**piece), shop, checkpointer=kept)
+    (answer,) = answers(driven(again, None, way, THREAD))
+
+    assert shop.paid == ["I-1"]
+    assert answer["reason"] == "duplicate_write"
 
 
 def wire(shop: Shop) -> dict[str, ToolSpec]:
