@@ -23,6 +23,7 @@ from pytest_tripwire import (
     tool_spec,
 )
 from pytest_tripwire.cases import CASE_IDS
+from pytest_tripwire.harness.operator import Approving
 from pytest_tripwire.ledger import MemoryLedger
 from pytest_tripwire.oracle import State
 from pytest_tripwire.world import NONCE, RESOURCE, WORDING, VirtualClock
@@ -278,3 +279,21 @@ def test_what_the_factory_itself_raises_is_its_own() -> None:
         Harness(
             "lost-write", lambda task: None, options=Options(protection="production", breaker=make)
         )
+
+
+@pytest.mark.parametrize(("reason", "approved"), [("denied", ["c-1"]), ("stale_resume", [])])
+def test_only_who_is_asked_for_a_yes_gives_one(reason: str, approved: list[str]) -> None:
+    said: list[str] = []
+
+    class Asking:
+        """A run whose every call waits for a person."""
+
+        def call(self, *_given: Any, **_more: Any) -> dict[str, Any]:
+            return {"refused": True, "reason": reason, "message": "", "call_id": "c-1"}
+
+        approve = staticmethod(said.append)
+
+    result = Approving(Asking()).call("issue_refund", {})  # type: ignore[arg-type]
+
+    assert result["refused"]
+    assert said == approved
