@@ -28,17 +28,23 @@ class Described(msgspec.Struct, frozen=True, kw_only=True):
     parameters: Mapping[str, Any]
 
 
+#: What a tool answers that plays a part in other cases than this one.
+IDLE = "This tool is of no use here."
+
+
 class Adoption:
     """What an adapter needs to take an agent over.
 
     Args:
         caller: calls the new bodies.
         names: the tools that there are bodies for.
+        idle: tools that play a part elsewhere, and only say so here. Their own bodies never run.
     """
 
-    def __init__(self, caller: Caller, names: Iterable[str]) -> None:
-        self.caller = caller
+    def __init__(self, caller: Caller, names: Iterable[str], idle: Iterable[str] = ()) -> None:
         self._names = frozenset(names)
+        self._idle = frozenset(idle) - self._names
+        self.caller: Caller = _OrIdle(caller, self._idle) if self._idle else caller
         self._unknown: dict[str, str] = {}
 
     def knows(self, name: str) -> bool:
@@ -49,7 +55,7 @@ class Adoption:
         """See that there is a body for a tool of an agent; all that are missing are told at the
         end, by `check`.
         """
-        if name not in self._names:
+        if name not in self._names and name not in self._idle:
             self._unknown.setdefault(name, agent)
 
     def check(self) -> None:
@@ -65,3 +71,36 @@ class Adoption:
             f'tripwire_tools, such as {{"search": Role({first}, {{...}})}}, or build the agent '
             "without it"
         )
+
+
+class _OrIdle:
+    """Calls what plays a part, and answers for what does not."""
+
+    def __init__(self, caller: Caller, idle: frozenset[str]) -> None:
+        self._caller, self._idle = caller, idle
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """Call a tool, or say that it is idle."""
+        if name in self._idle:
+            return IDLE
+        return self._caller.call(name, arguments, call_id=call_id, agent=agent)
+
+    async def acall(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+    ) -> Any:
+        """The same for async code."""
+        if name in self._idle:
+            return IDLE
+        return await self._caller.acall(name, arguments, call_id=call_id, agent=agent)

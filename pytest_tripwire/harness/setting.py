@@ -39,8 +39,9 @@ from pytest_tripwire.world import (
     Stage,
     Toolset,
     VirtualClock,
+    tool_names,
 )
-from pytest_tripwire.world.desk import ASK
+from pytest_tripwire.world.desk import ASK, OPERATIONS
 
 OPERATOR = "operator"
 _NAME = re.compile(r"[a-z][a-z_ ]{0,39}")
@@ -92,6 +93,8 @@ class Setting:
         #: The breaker's run; None where the agent's own protection is under test.
         self.run = self._begun()
         self._resumed: Resumed | None = None
+        known = frozenset(tool_names(options.roles, OPERATIONS))
+        self._idle = known - self.toolset.functions.keys()
         #: The model that the agent is given in place of the scripted one.
         self.real_model: Model | None = None
         self.server = model_server(
@@ -114,6 +117,8 @@ class Setting:
             clock=self.clock,
             token_price_usd=self.case.price,
             resume=self._resumed,
+            idle=frozenset(tool_names(self.options.roles, OPERATIONS))
+            - set(self.toolset.functions),
         )
 
     def turn_over(self, interlude: Interlude) -> bool:

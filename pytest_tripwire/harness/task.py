@@ -277,6 +277,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         token_price_usd: what a token costs here, for agents that add up costs of their own.
         resume: the operator's word when an interrupted run is taken up again; None before. An
             agent with checkpoints goes on with its own, a plain loop starts from the prompt.
+        idle: tools that play a part in other cases than this one. An agent that is taken over may
+            have them.
     """
 
     prompt: str
@@ -286,6 +288,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     clock: VirtualClock
     token_price_usd: Decimal = Decimal(0)
     resume: Resumed | None = None
+    idle: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"<Task {self.prompt!r}>"
@@ -308,7 +311,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
                 f"task.adopt() got a {type(agent).__name__}, and there is no adapter for it: give "
                 f"an agent of one of {known}, or build it with task.tools"
             )
-        adoption = Adoption(self.tools, self.tools)
+        adoption = Adoption(self.tools, self.tools, self.idle)
         try:
             adopted = adapter(framework, "task.adopt()").adopt(agent, adoption)
             adoption.check()

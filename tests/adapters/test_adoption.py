@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from pytest_tripwire import Harness, HarnessError, Task
 from pytest_tripwire.adapters import Adoption, UnknownToolError
+from pytest_tripwire.adapters.adoption import IDLE
 
 
 class Nothing:
@@ -42,6 +45,42 @@ def test_every_tool_without_a_body_is_told_with_its_agent_and_what_to_write() ->
         'each does in tripwire_tools, such as {"search": Role(delete, {...})}, or build the agent '
         "without it"
     )
+
+
+class Echo:
+    """Says what it is asked."""
+
+    def call(self, name: str, *_: object, **__: object) -> str:
+        return name
+
+    async def acall(self, name: str, *_: object, **__: object) -> str:
+        return name
+
+
+def test_a_tool_that_plays_a_part_elsewhere_is_in_order_and_only_says_so() -> None:
+    one = Adoption(Echo(), ["search"], ["search", "refund"])
+
+    one.need("refund", "support")
+    one.check()
+
+    assert (one.knows("search"), one.knows("refund")) == (True, False)
+    assert [one.caller.call(name, {}) for name in ("search", "refund")] == ["search", IDLE]
+    assert asyncio.run(one.caller.acall("refund", {})) == IDLE
+    assert asyncio.run(one.caller.acall("search", {})) == "search"
+
+
+def test_a_task_knows_the_tools_of_the_other_cases() -> None:
+    seen = {}
+
+    def agent(task: Task) -> None:
+        seen[frozenset(task.tools)] = task.idle
+
+    Harness("lost-write", agent).run()
+
+    ((own, idle),) = seen.items()
+    assert own == {"issue_refund", "get_refund"}
+    assert {"search_articles", "hand_over", "issue_credit"} <= idle
+    assert not own & idle
 
 
 def test_what_is_of_no_framework_cannot_be_adopted() -> None:

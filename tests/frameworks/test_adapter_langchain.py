@@ -414,10 +414,12 @@ def test_a_tool_that_plays_no_role_is_named_with_its_agent() -> None:
 
 
 def test_the_run_stops_at_a_tool_that_plays_no_role() -> None:
-    agent = driven(lambda task: task.adopt(two(tools=OWN)))
+    agent = driven(lambda task: task.adopt(two(tools=[*OWN, transfer_to_account])))
 
-    with pytest.raises(HarnessError, match="'issue_refund' of billing"):
+    with pytest.raises(HarnessError, match="'transfer_to_account' of billing") as caught:
         Harness("long-investigation", agent).run()
+    # It plays a part in another case, and so it may be there.
+    assert "issue_refund" not in str(caught.value)
 
 
 def test_an_agent_that_is_a_tool_is_taken_over() -> None:
