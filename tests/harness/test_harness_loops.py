@@ -169,3 +169,21 @@ def test_a_runtime_error_of_another_kind_is_the_agents_own() -> None:
         raise RuntimeError("no more paper")
 
     assert Harness(LOST, agent).run().cell.ending == "crashed (RuntimeError)"
+
+
+def test_a_deadline_of_an_async_agents_own_ends_a_tool_that_nobody_guards() -> None:
+    ended = []
+
+    async def agent(task: Task) -> str:
+        given = {"order_id": "A-1001", "amount": 40, "reason": "-", "request_id": "1"}
+        try:
+            await task.clock.within(5.0, task.tools.acall("issue_refund", given))
+        except TimeoutError:
+            ended.append(task.clock.now())
+        return "done"
+
+    options = Options(protection=Protection.OWN, max_seconds=5.0)
+    run = Harness("deadline", agent, options=options).run()
+
+    assert run.error is None
+    assert ended == [5.0]
