@@ -79,6 +79,7 @@ class Toolbox:
         UndeclaredToolError where nothing is, and TypeError for what cannot be guarded.
         """
         spec = self._spec(name, tool, table)
+        self._refuse_another(spec)
         signature = signature_of(tool)
         if is_generator(tool):
             raise TypeError(
@@ -97,6 +98,15 @@ class Toolbox:
         if staged_start(tool) is None:
             self._unstaged.add(spec.name)
         return spec
+
+    def _refuse_another(self, spec: ToolSpec) -> None:
+        known = self._specs.get(spec.name)
+        if known is not None and known.effect is not spec.effect:
+            raise TypeError(
+                f"two tools of this run are called {spec.name!r}, and one is declared as a "
+                f"{known.effect}, the other as a {spec.effect}: a run tells tools apart by their "
+                "names. Rename one of them, or guard it in a run of its own"
+            )
 
     def enter(self, name: str, args: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
         """Enter a tool, as far as that is done under the run's lock; the result does the rest."""

@@ -25,6 +25,7 @@ from pytest_tripwire.adapters.anthropic import (
     guarded_dispatch,
     usage_of,
 )
+from pytest_tripwire.adapters.anthropic.results import Kept
 from pytest_tripwire.adapters.anthropic.turn import Turn
 from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, RunBudget, Usage
 from pytest_tripwire.cases import CASE_IDS
@@ -983,3 +984,11 @@ def test_a_definition_says_what_the_model_is_shown() -> None:
         "parameters": look.input_schema,
     }
     assert definition(look.to_dict()) == definition(look)
+
+
+@pytest.mark.parametrize("result", [42, True, 1.5, None])
+def test_a_result_that_is_no_text_is_one_all_the_same(result: Any) -> None:
+    kept = Kept()
+
+    assert kept.seen(result) is result
+    assert json.loads(kept.shown(result)) == result

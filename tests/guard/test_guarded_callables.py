@@ -441,3 +441,11 @@ def test_a_tool_that_is_guarded_anew_as_a_staged_one_is_entered_as_one() -> None
 
     assert run.call("look", {"order": "B"}) == "staged B"
     assert entered == ["B"]
+
+
+def test_a_name_cannot_be_a_read_and_a_write_in_one_run() -> None:
+    run = Breaker().run()
+    run.guard({"send": lambda to: to}, {"send": ToolSpec(name="send", effect=Effect.WRITE)})
+
+    with pytest.raises(TypeError, match="two tools of this run are called 'send'"):
+        run.guard({"send": lambda to: to}, {"send": ToolSpec(name="send", effect=Effect.READ)})

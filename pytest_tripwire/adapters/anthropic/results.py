@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from pytest_tripwire.adapters.bridge import as_text
@@ -19,7 +20,7 @@ class Kept:
     def seen(self, result: Any) -> Any:
         """The result as the breaker reads it."""
         # A generator would be empty for the second reader.
-        kept = result if result is None or isinstance(result, str | dict) else list(result)
+        kept = list(result) if isinstance(result, Iterator | tuple) else result
         parsed = _object(kept) if isinstance(kept, str) else kept
         self._pairs.append((parsed, kept))
         return parsed

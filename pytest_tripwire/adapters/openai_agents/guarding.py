@@ -69,6 +69,7 @@ class _Guards:
         self._bridge = Bridge(run, specs)
         #: For the reads that settle a lost write, whoever has lost it.
         self._natives: dict[str, Any] = {}
+        self._own_specs: dict[str, ToolSpec | None] = {}
 
     def agent(self, agent: Any, clone: Any) -> None:
         """Tell the run of the agent's model requests."""
@@ -88,6 +89,11 @@ class _Guards:
             if tool.name not in self._specs:
                 return tool
         declared = spec_of(getattr(tool, "__wrapped__", None))
+        if self._own_specs.setdefault(tool.name, declared) != declared:
+            raise TypeError(
+                f"two tools of these agents are called {tool.name!r}, and they are declared "
+                "differently: a run tells tools apart by their names. Rename one of them"
+            )
         self._bridge.take(tool.name, asynchronous=True, spec=declared)
         self._natives[tool.name] = raising(tool)
         new = with_body(tool, self._body(tool))
@@ -121,7 +127,7 @@ class _Guards:
     def _body(self, tool: Any) -> Body:
         async def body(context: Any, raw: str) -> Any:
             arguments = parsed(tool.name, raw)
-            native = self._native(tool.name, context, raw, arguments)
+            native = self._native(tool, context, raw, arguments)
             result = await self._ask(tool.name, arguments, native, context)
             call_id = context.tool_call_id
             if _waits(result) and context.is_tool_approved(tool.name, call_id):
@@ -141,10 +147,11 @@ class _Guards:
             name, arguments, native, call_id=context.tool_call_id, agent=caller_of(context)
         )
 
-    def _native(self, name: str, context: Any, raw: str, arguments: dict[str, Any]) -> Native:
+    def _native(self, own: Any, context: Any, raw: str, arguments: dict[str, Any]) -> Native:
         async def native(called: str, given: dict[str, Any]) -> Any:
-            tool = self._natives[called]
-            if called == name and given == arguments:
+            # Another agent may have a tool of the same name and another body.
+            tool = raising(own) if called == own.name else self._natives[called]
+            if called == own.name and given == arguments:
                 return await tool.on_invoke_tool(context, raw)
             return await tool.on_invoke_tool(*_other_call(context, called, given))
 
