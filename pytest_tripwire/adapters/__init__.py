@@ -3,7 +3,14 @@ which is imported when it is asked for. Nothing here needs any of them.
 """
 
 from pytest_tripwire.adapters.adoption import Adoption, Described, UnknownToolError
-from pytest_tripwire.adapters.bridge import Bridge, Caller, Native, as_text, is_refused
+from pytest_tripwire.adapters.bridge import (
+    Bridge,
+    Caller,
+    Native,
+    as_text,
+    is_refused,
+    waits_for_yes,
+)
 from pytest_tripwire.adapters.known import (
     FRAMEWORKS,
     MissingFrameworkError,
@@ -26,4 +33,5 @@ __all__ = [
     "is_refused",
     "load",
     "required",
+    "waits_for_yes",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
 
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import ToolCall, ToolSpec, Verdict
+from pytest_tripwire.timeline import Reason, ToolCall, ToolSpec, Verdict
 from pytest_tripwire.timeline.spec import ATTRIBUTE
 
 #: Runs one of the framework's tools by name: the call's own, or the read that settles a lost write.
@@ -85,11 +86,8 @@ class Bridge:
         agent: str | None = None,
     ) -> Any:
         """Decide about a call and make it by `native`, or return the refusal."""
-        token = _NATIVE.set(native)
-        try:
+        with _reached_by(native):
             return self.run.call(name, arguments, call_id=call_id, agent=agent)
-        finally:
-            _NATIVE.reset(token)
 
     async def acall(
         self,
@@ -101,32 +99,41 @@ class Bridge:
         agent: str | None = None,
     ) -> Any:
         """The same for async code."""
-        token = _NATIVE.set(native)
-        try:
+        with _reached_by(native):
             return await self.run.acall(name, arguments, call_id=call_id, agent=agent)
-        finally:
-            _NATIVE.reset(token)
 
     def carry_out(self, call: ToolCall, verdict: Verdict, native: Native) -> Any:
         """Make a call that `run.decide_batch` has decided about, or return the refusal."""
-        token = _NATIVE.set(native)
-        try:
+        with _reached_by(native):
             return self.run.perform(call, verdict)
-        finally:
-            _NATIVE.reset(token)
 
     async def acarry_out(self, call: ToolCall, verdict: Verdict, native: Native) -> Any:
         """The same for async code."""
-        token = _NATIVE.set(native)
-        try:
+        with _reached_by(native):
             return await self.run.aperform(call, verdict)
-        finally:
-            _NATIVE.reset(token)
+
+
+@contextmanager
+def _reached_by(native: Native) -> Iterator[None]:
+    """The framework's tools, for whatever is decided and made meanwhile."""
+    token = _NATIVE.set(native)
+    try:
+        yield
+    finally:
+        _NATIVE.reset(token)
 
 
 def is_refused(result: Any) -> bool:
     """Whether a result is the breaker's refusal."""
     return isinstance(result, Mapping) and result.get("refused") is True
+
+
+def waits_for_yes(result: Any) -> bool:
+    """Whether a call waits for a person's first yes, under the id in its `call_id`. One that was
+    given before the record changed, or before the write was made by somebody else, answers another
+    question; so does one that has run out.
+    """
+    return is_refused(result) and "call_id" in result and result.get("reason") == Reason.DENIED
 
 
 def as_text(result: Any) -> str:

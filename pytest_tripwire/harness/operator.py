@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytest_tripwire.adapters import waits_for_yes
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.guard.wrap import wrap
-
-#: Carried only by the refusal of a call that waits for a yes.
-_WAITING = "call_id"
-#: Why it does. A write on what has changed since waits too, and for another look.
-_ASKED = "denied"
 
 
 class Approving:
@@ -62,10 +58,8 @@ class Approving:
 
     def _approved(self, result: Any) -> str | None:
         """Say yes to a call that waits for it. Its id, None for a call that does not."""
-        if not (isinstance(result, Mapping) and result.get("refused") is True):
+        if not waits_for_yes(result):
             return None
-        waiting = result.get(_WAITING)
-        if waiting is None or result.get("reason") != _ASKED:
-            return None
+        waiting = str(result["call_id"])
         self._run.approve(waiting)
-        return str(waiting)
+        return waiting

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from pytest_tripwire.adapters import Caller
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.cases.case import Again, Case, Interlude
 from pytest_tripwire.guard import Breaker, BreakerRun, Resume
@@ -17,7 +18,6 @@ from pytest_tripwire.harness.options import Options, Protection
 from pytest_tripwire.harness.production import guarded, made, token_share
 from pytest_tripwire.harness.script import check, script_of
 from pytest_tripwire.harness.specs import declared
-from pytest_tripwire.harness.task import Calls as Calling
 from pytest_tripwire.harness.task import Model, Resumed, Task, Tools
 from pytest_tripwire.harness.unguarded import Unguarded
 from pytest_tripwire.models import Calls, ModelServer, Move, Observed, Say, Seen
@@ -209,7 +209,7 @@ class Setting:
             return self._capped(operator.over(own), operator)
         return self._capped(self.run.guard(functions, self._specs), self.run)
 
-    def _capped(self, functions: Mapping[str, Callable[..., Any]], calls: Calling) -> Tools:
+    def _capped(self, functions: Mapping[str, Callable[..., Any]], calls: Caller) -> Tools:
         return Tools(
             functions=self.ceiling.over(functions),
             toolset=self.toolset,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from pytest_tripwire.adapters import (
     FRAMEWORKS,
     Adoption,
+    Caller,
     Described,
     MissingFrameworkError,
     UnknownToolError,
@@ -19,35 +20,11 @@ from pytest_tripwire.adapters import (
 )
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.harness.failures import HarnessError
-from pytest_tripwire.models import MODEL, Exchange
+from pytest_tripwire.models import API_KEY, MODEL, Exchange
 from pytest_tripwire.models.inprocess import native
 from pytest_tripwire.world import Toolset, VirtualClock
 
 Answer: TypeAlias = Any
-
-
-class Calls(Protocol):
-    """Calls a tool by name, guarded or not."""
-
-    def call(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        call_id: str | None = None,
-        agent: str | None = None,
-    ) -> Any:
-        """Call a tool."""
-
-    async def acall(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        call_id: str | None = None,
-        agent: str | None = None,
-    ) -> Any:
-        """Call a tool from async code."""
 
 
 class Tools(Mapping[str, Callable[..., Any]]):
@@ -58,7 +35,7 @@ class Tools(Mapping[str, Callable[..., Any]]):
         *,
         functions: Mapping[str, Callable[..., Any]],
         toolset: Toolset,
-        calls: Calls,
+        calls: Caller,
         check: Callable[[], None],
     ) -> None:
         self._functions = dict(functions)
@@ -197,7 +174,7 @@ class Model:
     """The scripted model, reached over HTTP as any real one, or asked in this process."""
 
     #: What to send as the key; the server takes any.
-    api_key = "tripwire"
+    api_key = API_KEY
     #: What to send as the model's name; the server takes any.
     name = MODEL
 

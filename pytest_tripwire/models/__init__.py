@@ -19,10 +19,11 @@ from pytest_tripwire.models.server import MAX_BODY, MAX_REQUESTS, MAX_SECONDS, M
 from pytest_tripwire.models.tokens import Usage
 from pytest_tripwire.models.wire.chat import ChatCompletions
 from pytest_tripwire.models.wire.dialect import Asked, Dialect
-from pytest_tripwire.models.wire.openai_shapes import MODEL
+from pytest_tripwire.models.wire.openai_shapes import API_KEY, MODEL
 from pytest_tripwire.world.schema import SchemaError, smallest
 
 __all__ = [
+    "API_KEY",
     "MAX_BODY",
     "MAX_REQUESTS",
     "MAX_SECONDS",

@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pytest_tripwire.adapters.bridge import Bridge, Native, as_text, is_refused
+from pytest_tripwire.adapters.bridge import Bridge, Native, as_text, is_refused, waits_for_yes
 from pytest_tripwire.adapters.openai_agents.cloning import Cloner
 from pytest_tripwire.adapters.openai_agents.functions import (
     Body,
@@ -21,7 +21,7 @@ from pytest_tripwire.adapters.openai_agents.functions import (
 from pytest_tripwire.adapters.openai_agents.handing import Asks, Handed
 from pytest_tripwire.adapters.openai_agents.hooks import Hooks
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import Effect, Reason, ToolSpec, spec_of
+from pytest_tripwire.timeline import Effect, ToolSpec, spec_of
 
 
 def guarded(
@@ -130,7 +130,7 @@ class _Guards:
             native = self._native(tool, context, raw, arguments)
             result = await self._ask(tool.name, arguments, native, context)
             call_id = context.tool_call_id
-            if _waits(result) and context.is_tool_approved(tool.name, call_id):
+            if waits_for_yes(result) and context.is_tool_approved(tool.name, call_id):
                 # The person has been asked by the SDK, and has said yes to this very call.
                 self._run.approve(call_id)
                 result = await self._ask(tool.name, arguments, native, context)
@@ -163,13 +163,6 @@ class _Guards:
                 f"the {what} named {name!r} cannot be guarded: nothing can be put before its "
                 f"calls. Leave it out, or pass unguarded=[{name!r}] if it only reads"
             )
-
-
-def _waits(result: Any) -> bool:
-    """Whether a call waits for a first yes. One that was given before the record changed, or before
-    the write was made by somebody else, answers another question.
-    """
-    return is_refused(result) and "call_id" in result and result.get("reason") == Reason.DENIED
 
 
 def _other_call(context: Any, name: str, arguments: dict[str, Any]) -> tuple[Any, str]:

@@ -12,11 +12,11 @@ from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.exceptions import ApprovalRequired
 from pydantic_ai.messages import ToolReturn
 
-from pytest_tripwire.adapters.bridge import Bridge, is_refused
+from pytest_tripwire.adapters.bridge import Bridge, is_refused, waits_for_yes
 from pytest_tripwire.adapters.pydantic_ai.metered import Metered
 from pytest_tripwire.adapters.pydantic_ai.placed import Call, placed, plain, read
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import Reason, ToolSpec, spec_of
+from pytest_tripwire.timeline import ToolSpec, spec_of
 
 #: By these a tool says that it has not begun: it asks a person, or leaves the call to others.
 NOT_BEGUN = ("ApprovalRequired", "CallDeferred")
@@ -92,9 +92,8 @@ class Asked:
         if approved:
             self._approve(call.call_id or "")
         result = await self._ask(call, ran)
-        if _needs_a_yes(result) and approved and result["reason"] == Reason.DENIED:
-            # It was put up in another process; the yes is to this very call all the same. One that
-            # was given before the record changed, or has run out, answers another question.
+        if waits_for_yes(result) and approved:
+            # It was put up in another process; the yes is to this very call all the same.
             self._approve(result["call_id"])
             result = await self._ask(call, ran)
         if _needs_a_yes(result) and self._defer:

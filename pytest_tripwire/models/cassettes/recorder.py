@@ -11,10 +11,9 @@ from vcr.cassette import Cassette  # type: ignore[import-untyped]
 from pytest_tripwire.models.cassettes.files import got_of, response_of, sent_of
 from pytest_tripwire.models.cassettes.interaction import Sent
 from pytest_tripwire.models.cassettes.tape import Tape
+from pytest_tripwire.models.wire.openai_shapes import API_KEY, MODEL
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_SCRIPTED_KEY = "tripwire"
-_SCRIPTED_NAME = "tripwire-scripted"
 
 
 class Recorder(Cassette):  # type: ignore[misc] # vcrpy has no types
@@ -64,14 +63,14 @@ def is_scripted(sent: Sent) -> bool:
     if urlsplit(sent.uri).hostname not in _LOOPBACK:
         return False
     keys = {sent.header("authorization").removeprefix("Bearer "), sent.header("x-api-key")}
-    return _SCRIPTED_KEY in keys or _names_scripted(sent.body)
+    return API_KEY in keys or _names_scripted(sent.body)
 
 
 def _names_scripted(body: bytes) -> bool:
-    if _SCRIPTED_NAME.encode() not in body:
+    if MODEL.encode() not in body:
         return False
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and value.get("model") == _SCRIPTED_NAME
+    return isinstance(value, dict) and value.get("model") == MODEL

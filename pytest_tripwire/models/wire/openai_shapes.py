@@ -9,6 +9,8 @@ from typing import Any
 from pytest_tripwire.models.choice import AUTO, Choice
 from pytest_tripwire.models.request_error import RequestError
 
+#: The key that agents are told to send; any other does as well.
+API_KEY = "tripwire"
 #: The one model that is served, as agents are told to call it; any other name does as well.
 MODEL = "tripwire-scripted"
 
