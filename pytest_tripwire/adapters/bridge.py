@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
@@ -102,8 +102,20 @@ class Bridge:
         with _reached_by(native):
             return await self.run.acall(name, arguments, call_id=call_id, agent=agent)
 
+    def decide_batch(self, calls: Sequence[ToolCall], native: Native) -> list[Verdict]:
+        """Decide about all calls of one message; `native` makes the read that settles a lost write
+        among them.
+        """
+        with _reached_by(native):
+            return self.run.decide_batch(calls)
+
+    async def adecide_batch(self, calls: Sequence[ToolCall], native: Native) -> list[Verdict]:
+        """The same for async code."""
+        with _reached_by(native):
+            return await self.run.adecide_batch(calls)
+
     def carry_out(self, call: ToolCall, verdict: Verdict, native: Native) -> Any:
-        """Make a call that `run.decide_batch` has decided about, or return the refusal."""
+        """Make a call that `decide_batch` has decided about, or return the refusal."""
         with _reached_by(native):
             return self.run.perform(call, verdict)
 

@@ -992,3 +992,49 @@ def test_a_result_that_is_no_text_is_one_all_the_same(result: Any) -> None:
 
     assert kept.seen(result) is result
     assert json.loads(kept.shown(result)) == result
+
+
+def _paying(found: list[str], paid: list[str]) -> Any:
+    def dispatch(name: str, arguments: dict[str, Any]) -> Any:
+        if name == "find":
+            found.append(arguments["invoice"])
+            return {"payment": "P-1"} if arguments["invoice"] in paid else {}
+        paid.append(arguments["invoice"])
+        raise TimeoutError("no answer")
+
+    return dispatch
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_lost_write_of_an_own_loop_is_settled_by_its_read(asynchronous: bool) -> None:  # noqa: FBT001
+    found: list[str] = []
+    paid: list[str] = []
+    plain = _paying(found, paid)
+
+    async def later(name: str, arguments: dict[str, Any]) -> Any:
+        return plain(name, arguments)
+
+    specs = {
+        "pay": ToolSpec(
+            name="pay",
+            effect=Effect.WRITE,
+            identity=("invoice",),
+            result_id="payment",
+            reconcile="find",
+        ),
+        "find": ToolSpec(name="find", effect=Effect.READ),
+    }
+
+    def proposal(call_id: str) -> dict[str, Any]:
+        use = {"type": "tool_use", "id": call_id, "name": "pay", "input": {"invoice": "I-1"}}
+        return {"role": "assistant", "content": [use]}
+
+    with Breaker(specs=specs).run() as run:
+        answer = guarded_dispatch(later if asynchronous else plain, run, specs)
+        told = [
+            asyncio.run(answer.acall(proposal(each))) if asynchronous else answer(proposal(each))
+            for each in ("c1", "c2")
+        ]
+
+    assert (paid, found) == (["I-1"], ["I-1"])
+    assert json.loads(told[1]["content"][0]["content"])["reason"] == "duplicate_write"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_tripwire.adapters.anthropic.results import Kept
 from pytest_tripwire.adapters.anthropic.turn import field, tool_uses
-from pytest_tripwire.adapters.bridge import Bridge
+from pytest_tripwire.adapters.bridge import Bridge, Native
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import ToolCall, ToolSpec, Verdict
 
@@ -59,14 +59,14 @@ class GuardedDispatch:
             message: the model's answer, or an assistant message of a saved conversation.
         """
         calls = self._calls(message)
-        verdicts = self._run.decide_batch(calls)
+        verdicts = self._bridge.decide_batch(calls, self._native(Kept()))
         with _undone(self._run, calls, verdicts) as pairs:
             return _user([self._answer(*each) for each in pairs])
 
     async def acall(self, message: Any) -> dict[str, Any]:
         """The same for an async dispatch."""
         calls = self._calls(message)
-        verdicts = await self._run.adecide_batch(calls)
+        verdicts = await self._bridge.adecide_batch(calls, self._anative(Kept()))
         with _undone(self._run, calls, verdicts) as pairs:
             return _user([await self._aanswer(*each) for each in pairs])
 
@@ -81,26 +81,27 @@ class GuardedDispatch:
             for each in tool_uses(field(message, "content"))
         ]
 
+    def _native(self, kept: Kept) -> Native:
+        return lambda name, arguments: kept.seen(self._dispatch(name, arguments))
+
+    def _anative(self, kept: Kept) -> Native:
+        async def native(name: str, arguments: dict[str, Any]) -> Any:
+            return kept.seen(await self._dispatch(name, arguments))
+
+        return native
+
     def _answer(self, call: ToolCall, verdict: Verdict) -> dict[str, Any]:
         kept = Kept()
-
-        def native(name: str, arguments: dict[str, Any]) -> Any:
-            return kept.seen(self._dispatch(name, arguments))
-
         try:
-            result = self._bridge.carry_out(call, verdict, native)
+            result = self._bridge.carry_out(call, verdict, self._native(kept))
         except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model is told
             return _failed(call, error)
         return _told(call, kept.shown(result))
 
     async def _aanswer(self, call: ToolCall, verdict: Verdict) -> dict[str, Any]:
         kept = Kept()
-
-        async def native(name: str, arguments: dict[str, Any]) -> Any:
-            return kept.seen(await self._dispatch(name, arguments))
-
         try:
-            result = await self._bridge.acarry_out(call, verdict, native)
+            result = await self._bridge.acarry_out(call, verdict, self._anative(kept))
         except Exception as error:  # noqa: BLE001 - as above
             return _failed(call, error)
         return _told(call, kept.shown(result))
