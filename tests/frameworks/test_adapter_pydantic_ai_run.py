@@ -502,6 +502,20 @@ def test_a_call_that_a_person_says_no_to_is_not_made() -> None:
     assert bank.paid == []
 
 
+def test_a_yes_from_before_the_record_changed_is_not_renewed() -> None:
+    bank = Bank()
+    agent = approver(bank, *ONCE)
+
+    with Breaker().run() as guarded:
+        state, call_id = saved(agent, guarded)
+        guarded.approve(call_id)
+        guarded.changed("I-1", was="v1")
+        result = resumed(agent, guarded, state, {call_id: True})
+
+    assert bank.paid == []
+    assert isinstance(result.output, DeferredToolRequests)
+
+
 @pytest.mark.parametrize("kind", ["one run", "a run for each", "the framework alone asks"])
 def test_one_saved_state_that_is_resumed_twice_writes_once(kind: str) -> None:
     bank, events = Bank(), list[BreakerEvent]()
