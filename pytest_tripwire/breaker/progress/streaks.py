@@ -16,12 +16,13 @@ _TOOLS = 256
 class Streak:
     """Turns in a row in which something went wrong and nothing went right."""
 
-    __slots__ = ("_right", "_turn", "seqs", "turns")
+    __slots__ = ("_counted", "_right", "seqs", "turns")
 
     def __init__(self) -> None:
         self.turns = 0
         self.seqs: deque[int] = deque(maxlen=_MOST)
-        self._turn: int | None = None
+        # Calls of two turns may come back interleaved.
+        self._counted: deque[int] = deque(maxlen=_MOST)
         self._right: int | None = None
 
     def wrong(self, turn: int, seq: int) -> None:
@@ -29,8 +30,8 @@ class Streak:
         if turn == self._right:
             return
         self.seqs.append(seq)
-        if turn != self._turn:
-            self._turn = turn
+        if turn not in self._counted:
+            self._counted.append(turn)
             self.turns += 1
 
     def right(self, turn: int) -> None:
@@ -49,7 +50,7 @@ class Streak:
         """Forget the streak."""
         self.turns = 0
         self.seqs.clear()
-        self._turn = None
+        self._counted.clear()
 
 
 class Streaks:
