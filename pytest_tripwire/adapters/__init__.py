@@ -3,6 +3,7 @@ which is imported when it is asked for. Nothing here needs any of them.
 """
 
 from pytest_tripwire.adapters.adoption import Adoption, Described, UnknownToolError
+from pytest_tripwire.adapters.batches import ain_order, aside_by_side, in_order, side_by_side
 from pytest_tripwire.adapters.bridge import (
     Bridge,
     Caller,
@@ -11,6 +12,7 @@ from pytest_tripwire.adapters.bridge import (
     is_refused,
     waits_for_yes,
 )
+from pytest_tripwire.adapters.forms import WrongFormError, awaited, plain
 from pytest_tripwire.adapters.known import (
     FRAMEWORKS,
     MissingFrameworkError,
@@ -28,10 +30,17 @@ __all__ = [
     "MissingFrameworkError",
     "Native",
     "UnknownToolError",
+    "WrongFormError",
+    "ain_order",
     "as_text",
+    "aside_by_side",
+    "awaited",
     "framework_of",
+    "in_order",
     "is_refused",
     "load",
+    "plain",
     "required",
+    "side_by_side",
     "waits_for_yes",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
@@ -75,6 +75,11 @@ class Bridge:
             vars(body)[ATTRIBUTE] = spec
         self.run.guard({name: body}, self._specs)
         self._taken.add(name)
+
+    def take_all(self, names: Iterable[str], *, asynchronous: bool) -> None:
+        """The same for several."""
+        for name in names:
+            self.take(name, asynchronous=asynchronous)
 
     def call(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_tripwire import Breaker, Denial, RunBudget, ToolSpec
-from pytest_tripwire.adapters.callables import _begun, aguarded_dispatch, guarded_dispatch
+from pytest_tripwire.adapters import Bridge, in_order
+from pytest_tripwire.adapters.callables import aguarded_dispatch, guarded_dispatch
 from pytest_tripwire.guard import UndeclaredToolError
 from pytest_tripwire.timeline import ToolCall
 
@@ -145,9 +147,62 @@ def test_declarations_of_the_breaker_count_too(shop: Shop) -> None:
     assert guarded("pay", {"order": "A-1"}) == {"did": "pay A-1"}
 
 
-def test_an_async_function_is_told_where_it_belongs(shop: Shop) -> None:
+class Later:
+    """A dispatch whose call is async, whatever it is written as."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+
+    async def __call__(self, name: str, arguments: dict[str, Any]) -> Any:
+        return self.shop.dispatch(name, arguments)
+
+
+async def tenants(_tenant: str, name: str, arguments: dict[str, Any], *, shop: Shop) -> Any:
+    return shop.dispatch(name, arguments)
+
+
+ASYNC: dict[str, Callable[[Shop], Any]] = {
+    "function": lambda shop: shop.adispatch,
+    "object": Later,
+    "partial": lambda shop: functools.partial(tenants, "acme", shop=shop),
+}
+
+
+@pytest.mark.parametrize("form", ASYNC)
+def test_an_async_function_is_told_where_it_belongs(shop: Shop, form: str) -> None:
     with pytest.raises(TypeError, match="aguarded_dispatch"):
-        guarded_dispatch(shop.adispatch, Breaker().run(), SPECS)
+        guarded_dispatch(ASYNC[form](shop), Breaker().run(), SPECS)
+
+
+@pytest.mark.parametrize("form", ASYNC)
+def test_where_it_belongs_each_of_them_runs(shop: Shop, form: str) -> None:
+    guarded = aguarded_dispatch(ASYNC[form](shop), Breaker().run(), SPECS)
+
+    assert asyncio.run(guarded("pay", {"order": "A-1"})) == {"did": "pay A-1"}
+
+
+def test_what_shows_only_in_its_result_is_told_and_not_taken_for_a_tool_s_answer(
+    shop: Shop,
+) -> None:
+    def hidden(name: str, arguments: dict[str, Any]) -> Any:
+        return shop.adispatch(name, arguments)
+
+    guarded = guarded_dispatch(hidden, Breaker().run(), SPECS)
+
+    with pytest.raises(TypeError, match="aguarded_dispatch"):
+        guarded("pay", {"order": "A-1"})
+    with pytest.raises(TypeError, match="aguarded_dispatch"):
+        guarded.batch([pay("c-2", "A-2"), pay("c-3", "A-3")])
+    assert shop.ran == []
+
+
+def test_a_function_that_is_not_async_works_in_the_async_form(shop: Shop) -> None:
+    run = Breaker().run()
+    guarded = aguarded_dispatch(shop.dispatch, run, SPECS)
+
+    assert asyncio.run(guarded("pay", {"order": "A-1"})) == {"did": "pay A-1"}
+    assert asyncio.run(guarded.batch([pay("c-2", "A-2")])) == [{"did": "pay A-2"}]
+    assert asyncio.run(guarded("pay", {"order": "A-1"}))["reason"] == "duplicate_write"
 
 
 # -- one message
@@ -271,15 +326,129 @@ def test_calls_that_are_cancelled_together_are_settled_each() -> None:
 
 def test_what_was_not_begun_when_a_batch_ended_early_is_taken_back(shop: Shop) -> None:
     run = Breaker(budget=RunBudget(max_side_effects=2)).run()
-    guarded_dispatch(shop.dispatch, run, SPECS)
+    bridge = Bridge(run, SPECS)
+    bridge.take("pay", asynchronous=False)
     shop.raises["pay A-1"] = KeyboardInterrupt()
-    calls = [pay("c-1", "A-1"), pay("c-2", "A-2")]
 
-    with pytest.raises(KeyboardInterrupt), _begun(run, calls, run.decide_batch(calls)) as batch:
-        batch.perform(0)
+    with pytest.raises(KeyboardInterrupt):
+        in_order(bridge, [pay("c-1", "A-1"), pay("c-2", "A-2")], shop.dispatch)
 
     assert [each.spent for each in run.budgets()] == [1]
     assert shop.ran == ["pay A-1"]
+
+
+# -- a cancellation of a tool's own, and one of the batch
+
+
+def _under(name: str, main: Callable[[], Any]) -> Any:
+    if name == "asyncio":
+        return asyncio.run(asyncio.wait_for(main(), 5))
+    trio = pytest.importorskip("trio")
+
+    async def limited() -> Any:
+        with trio.fail_after(5):
+            return await main()
+
+    return trio.run(limited)
+
+
+async def _leaks_its_own_scope() -> None:
+    import trio
+
+    kept: BaseException | None = None
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        try:
+            await trio.lowlevel.checkpoint()
+        except trio.Cancelled as error:
+            kept = error
+            raise
+    assert kept is not None
+    raise kept
+
+
+async def _raises_it() -> None:
+    raise asyncio.CancelledError
+
+
+async def _awaits_what_somebody_has_cancelled() -> None:
+    future = asyncio.get_running_loop().create_future()
+    future.cancel()
+    await future
+
+
+async def _cancels_its_own_task() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("loop", "cancels"),
+    [
+        ("asyncio", _raises_it),
+        ("asyncio", _awaits_what_somebody_has_cancelled),
+        ("asyncio", _cancels_its_own_task),
+        ("trio", _raises_it),
+        ("trio", _leaks_its_own_scope),
+    ],
+)
+def test_a_cancellation_of_a_tool_s_own_is_its_answer(
+    shop: Shop, loop: str, cancels: Callable[[], Any]
+) -> None:
+    async def dispatch(name: str, arguments: dict[str, Any]) -> Any:
+        result = shop.dispatch(name, arguments)
+        if arguments["order"] == "A-1":
+            await cancels()
+        return result
+
+    async def main() -> list[Any]:
+        guarded = aguarded_dispatch(dispatch, run, SPECS)
+        calls = [pay("c-1", "A-1"), pay("c-2", "A-2"), pay("c-3", "A-3")]
+        return [*await guarded.batch(calls), *await guarded.batch([pay("c-4", "A-1")])]
+
+    run = Breaker().run()
+    lost, second, third, again = _under(loop, main)
+
+    assert type(lost).__name__ in {"CancelledError", "Cancelled"}
+    assert (second, third) == ({"did": "pay A-2"}, {"did": "pay A-3"})
+    # It had begun, and nobody knows what became of it.
+    assert again["reason"] == "unknown_side_effect"
+
+
+def test_without_tasks_too(shop: Shop) -> None:
+    shop.raises["pay A-1"] = asyncio.CancelledError()
+    guarded = guarded_dispatch(shop.dispatch, Breaker().run(), SPECS)
+
+    lost, good = guarded.batch([pay("c-1", "A-1"), pay("c-2", "A-2")])
+
+    assert isinstance(lost, asyncio.CancelledError)
+    assert good == {"did": "pay A-2"}
+
+
+def test_under_trio_calls_that_are_cancelled_together_are_settled_each() -> None:
+    trio = pytest.importorskip("trio")
+    begun: list[str] = []
+    run = Breaker(budget=RunBudget(max_side_effects=2)).run()
+
+    async def main() -> None:
+        with trio.CancelScope() as scope:
+
+            async def forever(_name: str, arguments: dict[str, Any]) -> None:
+                begun.append(arguments["order"])
+                if len(begun) == 2:
+                    scope.cancel()
+                await trio.sleep_forever()
+
+            guarded = aguarded_dispatch(forever, run, SPECS)
+            await guarded.batch([pay("c-1", "A-1"), pay("c-2", "A-2")])
+            raise AssertionError("it was cancelled")
+
+    trio.run(main)
+
+    again = guarded_dispatch(lambda _name, _arguments: "paid", run, SPECS)
+    assert {again("pay", {"order": each})["reason"] for each in begun} == {"unknown_side_effect"}
 
 
 def test_under_trio(shop: Shop) -> None:
