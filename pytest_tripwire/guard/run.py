@@ -170,7 +170,9 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         return wrap(tool, spec.name, self)
 
     def declared(self, tool: str) -> ToolSpec:
-        """What is declared about a guarded tool. Raises KeyError for any other."""
+        """What is declared about a guarded tool, or by the breaker about any other of its name.
+        Raises KeyError where nobody says anything.
+        """
         return self._toolbox.spec(tool)
 
     # -- calls

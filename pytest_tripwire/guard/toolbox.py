@@ -116,8 +116,8 @@ class Toolbox:
         return enter(tool, args, arguments)
 
     def spec(self, name: str) -> ToolSpec:
-        """What is declared about a tool."""
-        return self._specs[name]
+        """What is declared about a tool, here or by name alone."""
+        return self._specs.get(name) or self._declared[name]
 
     def bound(
         self, name: str, args: tuple[Any, ...], arguments: Mapping[str, Any]

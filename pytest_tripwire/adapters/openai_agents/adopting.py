@@ -20,6 +20,7 @@ from pytest_tripwire.adapters.openai_agents.functions import (
     without_agent,
 )
 from pytest_tripwire.adapters.openai_agents.handing import Asks, Handed, target_of
+from pytest_tripwire.adapters.openai_agents.unseen import beyond_its_lists
 
 
 def tools(caller: Caller, described: Sequence[Described]) -> list[Any]:
@@ -60,6 +61,11 @@ class _Adopts:
         """Tools of a server of the Model Context Protocol are not there before it is asked."""
         for server in agent.mcp_servers:
             self._adoption.need(f"everything of the MCP server {server.name}", agent.name)
+        for what in beyond_its_lists(agent):
+            self._adoption.need(what, agent.name)
+
+    def done(self, clone: Any) -> None:
+        """Nothing is left to be done."""
 
     def tool(self, tool: Any, owner: Any, cloner: Cloner) -> Any:
         """A tool that plays no role is told, unless an agent is inside."""

@@ -16,6 +16,9 @@ class Takes(Protocol):
     def agent(self, agent: Any, clone: Any) -> None:
         """Look at an agent before its tools are taken."""
 
+    def done(self, clone: Any) -> None:
+        """An agent's clone has all that it gets."""
+
     def tool(self, tool: Any, owner: Any, cloner: Cloner) -> Any:
         """A function tool's copy."""
 
@@ -44,6 +47,7 @@ class Cloner:
         self._takes.agent(agent, clone)
         clone.tools = [self.tool(each, clone) for each in agent.tools]
         clone.handoffs = [self._handoff(each, clone) for each in agent.handoffs]
+        self._takes.done(clone)
         return clone
 
     def tool(self, tool: Any, owner: Any) -> Any:

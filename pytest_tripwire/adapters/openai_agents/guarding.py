@@ -9,7 +9,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pytest_tripwire.adapters.bridge import Bridge, Native, as_text, is_refused, waits_for_yes
+from pytest_tripwire.adapters.openai_agents.approving import has_yes
 from pytest_tripwire.adapters.openai_agents.cloning import Cloner
+from pytest_tripwire.adapters.openai_agents.fitting import check
 from pytest_tripwire.adapters.openai_agents.functions import (
     Body,
     agent_in,
@@ -20,6 +22,7 @@ from pytest_tripwire.adapters.openai_agents.functions import (
 )
 from pytest_tripwire.adapters.openai_agents.handing import Asks, Handed
 from pytest_tripwire.adapters.openai_agents.hooks import Hooks
+from pytest_tripwire.adapters.openai_agents.unseen import Placed, beyond_its_lists
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import Effect, ToolSpec, spec_of
 
@@ -41,8 +44,9 @@ def guarded(
         specs: declarations by name; they outweigh `@tool_spec` below `@function_tool` and those of
             the breaker. A hand-off that nobody declared is one about the task as a whole.
         count_model: whether model requests are counted; False where somebody else does it.
-        unguarded: names of tools that are no functions, and of servers of the Model Context
-            Protocol, that the agent may keep. Nobody decides about their calls.
+        unguarded: names of tools that are no functions, of servers of the Model Context Protocol,
+            and of agents that get tools when they run or from a stored prompt, that may be kept.
+            Nobody decides about their calls.
 
     Raises:
         UndeclaredToolError: nobody declared what a tool does.
@@ -65,28 +69,40 @@ class _Guards:
         count_model: bool,
     ) -> None:
         self._run, self._specs = run, specs
-        self._free, self._counts = free, count_model
+        self._counts = count_model
+        self._placed = Placed(free)
         self._bridge = Bridge(run, specs)
         #: For the reads that settle a lost write, whoever has lost it.
         self._natives: dict[str, Any] = {}
         self._own_specs: dict[str, ToolSpec | None] = {}
+        self._declared: dict[str, bool] = {}
 
     def agent(self, agent: Any, clone: Any) -> None:
         """Tell the run of the agent's model requests."""
         for server in agent.mcp_servers:
-            self._check_free(server.name, f"MCP server of {agent.name!r}")
-        clone.hooks = Hooks(self._run, agent.hooks, count_model=self._counts)
+            self._placed.need(server.name, f"MCP server of {agent.name!r} named {server.name!r}")
+        for what in beyond_its_lists(agent):
+            self._placed.need(agent.name, what)
+        clone.hooks = Hooks(
+            self._run, agent.hooks, count_model=self._counts, check=self._placed.check
+        )
+
+    def done(self, clone: Any) -> None:
+        """What the agent is given from now on is none of ours."""
+        self._placed.take(clone)
 
     def other(self, tool: Any, owner: Any) -> Any:
         """Whatever is no function runs where nothing can be put before it."""
-        self._check_free(tool.name, f"{type(tool).__name__} of {owner.name!r}")
+        what = f"{type(tool).__name__} of {owner.name!r} named {tool.name!r}"
+        self._placed.need(tool.name, what)
         return tool
 
     def tool(self, tool: Any, _owner: Any, cloner: Cloner) -> Any:
         """Ask before a tool runs. Of an agent's tool that nobody declared, that is done inside."""
+        declared_by_name = self._is_declared(tool.name)
         if agent_in(tool) is not None:
             tool = cloner.inside(tool)
-            if tool.name not in self._specs:
+            if not declared_by_name:
                 return tool
         declared = spec_of(getattr(tool, "__wrapped__", None))
         if self._own_specs.setdefault(tool.name, declared) != declared:
@@ -97,10 +113,26 @@ class _Guards:
         self._bridge.take(tool.name, asynchronous=True, spec=declared)
         self._natives[tool.name] = raising(tool)
         new = with_body(tool, self._body(tool))
-        # What the breaker wants a yes to is put up by the SDK, which can wait for it.
-        if self._run.declared(tool.name).requires_approval and tool.needs_approval is False:
+        # What the breaker wants a yes to is put up by the SDK, which can wait for it; no policy of
+        # the team's own says that none is needed.
+        if self._run.declared(tool.name).requires_approval:
             return dataclasses.replace(new, needs_approval=True)
         return new
+
+    def _is_declared(self, name: str) -> bool:
+        """Whether somebody says by its name what a tool does. Looked up before this guard has taken
+        a tool of that name in.
+        """
+        if name not in self._declared:
+            self._declared[name] = name in self._specs or self._breaker_knows(name)
+        return self._declared[name]
+
+    def _breaker_knows(self, name: str) -> bool:
+        try:
+            self._run.declared(name)
+        except KeyError:
+            return False
+        return True
 
     def handoff(self, given: Any, owner: Any, cloner: Cloner) -> Asks:
         """Ask before the other agent takes over, and before the team's own `on_handoff`."""
@@ -127,10 +159,11 @@ class _Guards:
     def _body(self, tool: Any) -> Body:
         async def body(context: Any, raw: str) -> Any:
             arguments = parsed(tool.name, raw)
+            check(tool, context, raw, arguments, self._key_of(tool.name))
             native = self._native(tool, context, raw, arguments)
             result = await self._ask(tool.name, arguments, native, context)
             call_id = context.tool_call_id
-            if waits_for_yes(result) and context.is_tool_approved(tool.name, call_id):
+            if waits_for_yes(result) and has_yes(context, tool.name, call_id):
                 # The person has been asked by the SDK, and has said yes to this very call.
                 self._run.approve(call_id)
                 result = await self._ask(tool.name, arguments, native, context)
@@ -157,12 +190,9 @@ class _Guards:
 
         return native
 
-    def _check_free(self, name: str, what: str) -> None:
-        if name not in self._free:
-            raise TypeError(
-                f"the {what} named {name!r} cannot be guarded: nothing can be put before its "
-                f"calls. Leave it out, or pass unguarded=[{name!r}] if it only reads"
-            )
+    def _key_of(self, name: str) -> str | None:
+        spec = self._run.declared(name)
+        return spec.key_argument if spec.mutates else None
 
 
 def _other_call(context: Any, name: str, arguments: dict[str, Any]) -> tuple[Any, str]:

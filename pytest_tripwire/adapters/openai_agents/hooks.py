@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from agents import AgentHooks, ItemHelpers
@@ -26,15 +27,24 @@ class Hooks(AgentHooks):
         also: the agent's own hooks, which are called as before.
         count_model: whether requests are counted; False where somebody else counts them, and only
             the end is to be made.
+        check: looks at the agent before each of its requests and calls, and raises what ends it.
     """
 
-    def __init__(self, run: BreakerRun, also: Any = None, *, count_model: bool = True) -> None:
-        self._run = run
+    def __init__(
+        self,
+        run: BreakerRun,
+        also: Any = None,
+        *,
+        count_model: bool = True,
+        check: Callable[[Any], None] | None = None,
+    ) -> None:
+        self._run, self._check = run, check
         self._also = also if also is not None else AgentHooks()
         self._counts = count_model
 
     async def on_llm_start(self, *given: Any, **named: Any) -> None:
         """Open a turn. Raises StoppedError if the request must not be sent."""
+        self._look_at(given[1])
         await self._also.on_llm_start(*given, **named)
         if self._run.mode is Mode.STOPPED and not self._run.shadow:
             raise StoppedError(f"the breaker has stopped this run: {self._run.last_reason}")
@@ -62,11 +72,16 @@ class Hooks(AgentHooks):
 
     async def on_tool_start(self, *given: Any, **named: Any) -> None:
         """Of the agent's own hooks."""
+        self._look_at(given[1])
         await self._also.on_tool_start(*given, **named)
 
     async def on_tool_end(self, *given: Any, **named: Any) -> None:
         """Of the agent's own hooks."""
         await self._also.on_tool_end(*given, **named)
+
+    def _look_at(self, agent: Any) -> None:
+        if self._check is not None:
+            self._check(agent)
 
 
 def _usage(response: Any) -> Usage:
