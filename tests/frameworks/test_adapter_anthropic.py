@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import json
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from pytest_tripwire.adapters.anthropic import (
 )
 from pytest_tripwire.adapters.anthropic.results import Kept
 from pytest_tripwire.adapters.anthropic.turn import Turn
-from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, RunBudget, Usage
+from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, RunBudget, Usage, tool_spec
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.harness.failures import HarnessError
 from pytest_tripwire.models import Calls, ModelServer, Propose, Say, Seen
@@ -318,8 +319,6 @@ class Shop:
 
 
 def _later(function: Callable[..., Any]) -> Callable[..., Any]:
-    import functools
-
     @functools.wraps(function)
     async def later(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
@@ -863,6 +862,110 @@ def test_a_sibling_of_the_call_that_stops_the_run_is_refused() -> None:
 
     assert json.loads(results["toolu_1"]["content"])["refused"] is True
     assert shop.refunds == []
+
+
+class LaterShop(Shop):
+    """A shop whose dispatch is an object with an async call."""
+
+    async def __call__(self, name: str, given: dict[str, Any]) -> Any:
+        return getattr(self, name)(**given)
+
+    async def tenants(self, tenant: str, name: str, given: dict[str, Any]) -> Any:
+        return await self(name, given)
+
+    def hidden(self, name: str, given: dict[str, Any]) -> Any:
+        """Async, as only its result shows."""
+        return self(name, given)
+
+    @property
+    def dispatches(self) -> dict[str, Callable[[str, dict[str, Any]], Any]]:
+        partial = functools.partial(self.tenants, "acme")
+        return {"object": self, "partial": partial, "hidden": self.hidden}
+
+
+@pytest.mark.parametrize("written", ["object", "partial", "hidden"])
+def test_an_async_dispatch_is_awaited_or_told(written: str) -> None:
+    shop = LaterShop()
+    dispatch = shop.dispatches[written]
+    with pytest.raises(TypeError, match="acall"):
+        guarded_dispatch(dispatch, Breaker().run(), SPECS)(_reply(PAY))
+    assert shop.refunds == []
+
+    answered = asyncio.run(guarded_dispatch(dispatch, Breaker().run(), SPECS).acall(_reply(PAY)))
+
+    assert shop.refunds == ["A-1"]
+    assert answered["content"][0]["content"] == '{"refund_id": "R-1"}'
+
+
+def test_a_dispatch_that_is_told_has_left_nothing_unknown() -> None:
+    run = Breaker().run()
+    with pytest.raises(TypeError):
+        guarded_dispatch(LaterShop(), run, SPECS)(_reply(PAY))
+
+    assert run.close() is None
+
+
+def test_a_dispatch_that_is_not_async_works_in_the_async_form() -> None:
+    shop, run = Shop(), Breaker().run()
+    answer = guarded_dispatch(_dispatch_of(shop), run, SPECS)
+
+    first, second = (asyncio.run(answer.acall(_reply(each))) for each in (PAY, PAY_AGAIN))
+
+    assert first["content"][0]["content"] == '{"refund_id": "R-1"}'
+    assert json.loads(second["content"][0]["content"])["reason"] == "duplicate_write"
+    assert shop.refunds == ["A-1"]
+
+
+def test_a_cancellation_of_a_tool_s_own_is_told_and_the_rest_of_the_message_goes_on() -> None:
+    shop, run = Shop(), Breaker().run()
+
+    async def dispatch(name: str, given: dict[str, Any]) -> Any:
+        if name == "refund_order":
+            raise asyncio.CancelledError
+        return getattr(shop, name)(**given)
+
+    answer = guarded_dispatch(dispatch, run, SPECS)
+    results = _answers(asyncio.run(answer.acall(_reply(PAY, LOOK))))
+
+    assert results["toolu_1"]["is_error"] is True
+    assert json.loads(results["toolu_3"]["content"])["orders"] == []
+    again = asyncio.run(answer.acall(_reply(PAY_AGAIN)))["content"][0]
+    assert json.loads(again["content"])["reason"] == "unknown_side_effect"
+
+
+def test_two_tools_of_one_name_run_each_its_own_body() -> None:
+    ran: list[str] = []
+
+    def of(whose: str) -> Any:
+        @beta_tool(name="search_orders")
+        def look(query: str) -> str:
+            ran.append(whose)
+            return "{}"
+
+        return look
+
+    first, second = guarded([of("first"), of("second")], Breaker().run(), SPECS)
+    first.call({"query": "a"})
+    second.call({"query": "b"})
+
+    assert ran == ["first", "second"]
+
+
+def test_two_tools_of_one_name_that_are_declared_differently_are_refused() -> None:
+    @beta_tool(name="order")
+    @tool_spec(effect="read")
+    def look(order: str) -> str:
+        return "{}"
+
+    @beta_tool(name="order")
+    @tool_spec(effect="write", identity=("order",))
+    def change(order: str) -> str:
+        return "{}"
+
+    with pytest.raises(TypeError, match="'order'"):
+        guarded([look, change], Breaker().run())
+    told = {"order": ToolSpec(name="order", effect=Effect.WRITE)}
+    assert len(guarded([look, change], Breaker().run(), told)) == 2
 
 
 def test_an_observer_that_raises_changes_nothing() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import msgspec
 
 from pytest_tripwire.adapters.anthropic.copies import check_of, is_async, is_tool, renewed
 from pytest_tripwire.adapters.anthropic.results import Kept
 from pytest_tripwire.adapters.anthropic.turn import call_id_of
-from pytest_tripwire.adapters.bridge import Bridge
+from pytest_tripwire.adapters.bridge import Bridge, Native
+from pytest_tripwire.adapters.forms import awaited
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import ToolSpec, spec_of
 
@@ -32,26 +34,45 @@ def guarded(
 
     Raises:
         UndeclaredToolError: nobody declared the effect of a tool.
-        TypeError: a toolset is among them, which cannot be guarded.
+        TypeError: a toolset is among them, which cannot be guarded, or two tools of one name that
+            are declared differently.
     """
     kept = list(tools)
-    own = {each.name: each for each in kept if is_tool(each)}
-    guard = _Guard(own, Bridge(run, specs), agent)
+    guard = _Guard(Bridge(run, specs), agent)
+    for each in filter(is_tool, kept):
+        guard.take(each, told=each.name in (specs or {}))
     return [guard.copy_of(each) if is_tool(each) else each for each in kept]
 
 
 class _Guard:
     """What the guarded tools of one list have in common."""
 
-    def __init__(self, tools: Mapping[str, Any], bridge: Bridge, agent: str | None) -> None:
-        self._tools, self._bridge, self._agent = tools, bridge, agent
-        for name, tool in tools.items():
-            spec = spec_of(getattr(tool, "func", tool))
-            bridge.take(name, asynchronous=is_async(tool), spec=spec)
+    def __init__(self, bridge: Bridge, agent: str | None) -> None:
+        self._bridge, self._agent = bridge, agent
+        self._tools: dict[str, Any] = {}
+        self._own_specs: dict[str, ToolSpec | None] = {}
+
+    def take(self, tool: Any, *, told: bool) -> None:
+        """Take a tool in; `told` says that the caller has declared it, whatever it says itself."""
+        name, spec = tool.name, spec_of(getattr(tool, "func", tool))
+        known_as = spec and msgspec.structs.replace(spec, name=name)
+        if not told and self._own_specs.setdefault(name, known_as) != known_as:
+            raise TypeError(
+                f"two tools of this list are called {name!r}, and they are declared differently: "
+                "a run tells tools apart by their names. Rename one of them"
+            )
+        self._bridge.take(name, asynchronous=is_async(tool), spec=spec)
+        self._tools[name] = tool
 
     def copy_of(self, tool: Any) -> Any:
         """The tool, asking first."""
         return renewed(tool, self._acall_of(tool) if is_async(tool) else self._call_of(tool))
+
+    def _native_of(self, tool: Any) -> Native:
+        """Runs the tool, or the read that settles its lost write. Where two tools of the list have
+        one name, each runs its own body.
+        """
+        return lambda which, given: (tool if which == tool.name else self._tools[which]).call(given)
 
     def _call_of(self, tool: Any) -> Any:
         name, check = tool.name, check_of(tool)
@@ -59,10 +80,7 @@ class _Guard:
         def call(given: Any) -> Any:
             check(given)
             kept = Kept()
-
-            def native(which: str, arguments: dict[str, Any]) -> Any:
-                return kept.seen(self._tools[which].call(arguments))
-
+            native = kept.over(self._native_of(tool))
             call_id = call_id_of(name, given)
             result = self._bridge.call(name, given, native, call_id=call_id, agent=self._agent)
             return kept.shown(result)
@@ -75,11 +93,7 @@ class _Guard:
         async def call(given: Any) -> Any:
             check(given)
             kept = Kept()
-
-            async def native(which: str, arguments: dict[str, Any]) -> Any:
-                result = self._tools[which].call(arguments)
-                return kept.seen(await result if inspect.isawaitable(result) else result)
-
+            native = kept.aover(awaited(self._native_of(tool)))
             call_id = call_id_of(name, given)
             result = await self._bridge.acall(
                 name, given, native, call_id=call_id, agent=self._agent

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_tripwire.adapters.anthropic.results import Kept
 from pytest_tripwire.adapters.anthropic.turn import field, tool_uses
-from pytest_tripwire.adapters.bridge import Bridge, Native
+from pytest_tripwire.adapters.batches import ain_order, in_order
+from pytest_tripwire.adapters.bridge import Bridge
+from pytest_tripwire.adapters.forms import AsyncDispatch, awaited, plain
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import ToolCall, ToolSpec, Verdict
-
-Dispatch = Callable[[str, dict[str, Any]], Any]
+from pytest_tripwire.guard.calling import is_async
+from pytest_tripwire.timeline import ToolCall, ToolSpec
 
 
 def guarded_dispatch(
-    dispatch: Dispatch,
+    dispatch: AsyncDispatch,
     run: BreakerRun,
     specs: Mapping[str, ToolSpec],
     *,
@@ -39,7 +38,7 @@ class GuardedDispatch:
 
     def __init__(
         self,
-        dispatch: Dispatch,
+        dispatch: AsyncDispatch,
         run: BreakerRun,
         specs: Mapping[str, ToolSpec],
         *,
@@ -47,9 +46,7 @@ class GuardedDispatch:
     ) -> None:
         self._dispatch, self._run, self._agent = dispatch, run, agent
         self._bridge = Bridge(run, specs)
-        self._asynchronous = inspect.iscoroutinefunction(dispatch)
-        for name in specs:
-            self._bridge.take(name, asynchronous=self._asynchronous)
+        self._bridge.take_all(specs, asynchronous=is_async(dispatch))
 
     def __call__(self, message: Any) -> dict[str, Any]:
         """The user's message with a result for each call of the model's `message`, to be appended
@@ -57,18 +54,19 @@ class GuardedDispatch:
 
         Args:
             message: the model's answer, or an assistant message of a saved conversation.
+
+        Raises:
+            WrongFormError: the dispatch is async: that takes `acall`.
         """
-        calls = self._calls(message)
-        verdicts = self._bridge.decide_batch(calls, self._native(Kept()))
-        with _undone(self._run, calls, verdicts) as pairs:
-            return _user([self._answer(*each) for each in pairs])
+        calls, kept = self._calls(message), Kept()
+        native = kept.over(plain(self._dispatch, instead="await answer.acall(message)"))
+        return _answered(calls, in_order(self._bridge, calls, native), kept)
 
     async def acall(self, message: Any) -> dict[str, Any]:
-        """The same for an async dispatch."""
-        calls = self._calls(message)
-        verdicts = await self._bridge.adecide_batch(calls, self._anative(Kept()))
-        with _undone(self._run, calls, verdicts) as pairs:
-            return _user([await self._aanswer(*each) for each in pairs])
+        """The same as a task, for a dispatch that is async or not."""
+        calls, kept = self._calls(message), Kept()
+        native = kept.aover(awaited(self._dispatch))
+        return _answered(calls, await ain_order(self._bridge, calls, native), kept)
 
     def _calls(self, message: Any) -> list[ToolCall]:
         return [
@@ -81,55 +79,14 @@ class GuardedDispatch:
             for each in tool_uses(field(message, "content"))
         ]
 
-    def _native(self, kept: Kept) -> Native:
-        return lambda name, arguments: kept.seen(self._dispatch(name, arguments))
 
-    def _anative(self, kept: Kept) -> Native:
-        async def native(name: str, arguments: dict[str, Any]) -> Any:
-            return kept.seen(await self._dispatch(name, arguments))
-
-        return native
-
-    def _answer(self, call: ToolCall, verdict: Verdict) -> dict[str, Any]:
-        kept = Kept()
-        try:
-            result = self._bridge.carry_out(call, verdict, self._native(kept))
-        except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model is told
-            return _failed(call, error)
-        return _told(call, kept.shown(result))
-
-    async def _aanswer(self, call: ToolCall, verdict: Verdict) -> dict[str, Any]:
-        kept = Kept()
-        try:
-            result = await self._bridge.acarry_out(call, verdict, self._anative(kept))
-        except Exception as error:  # noqa: BLE001 - as above
-            return _failed(call, error)
-        return _told(call, kept.shown(result))
+def _answered(calls: Sequence[ToolCall], results: Sequence[Any], kept: Kept) -> dict[str, Any]:
+    pairs = zip(calls, results, strict=True)
+    return {"role": "user", "content": [_told(call, result, kept) for call, result in pairs]}
 
 
-@contextmanager
-def _undone(
-    run: BreakerRun, calls: list[ToolCall], verdicts: list[Verdict]
-) -> Iterator[Iterator[tuple[ToolCall, Verdict]]]:
-    """Each call with its verdict. Those that are left when something breaks off are taken back:
-    they were let through and never begun.
-    """
-    pairs = iter(list(zip(calls, verdicts, strict=True)))
-    try:
-        yield pairs
-    finally:
-        for call, verdict in pairs:
-            if verdict.allowed:
-                run.withdraw(call)
-
-
-def _told(call: ToolCall, content: Any) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": call.call_id, "content": content}
-
-
-def _failed(call: ToolCall, error: Exception) -> dict[str, Any]:
-    return {**_told(call, f"{type(error).__name__}: {error}"), "is_error": True}
-
-
-def _user(results: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"role": "user", "content": results}
+def _told(call: ToolCall, result: Any, kept: Kept) -> dict[str, Any]:
+    answer = {"type": "tool_result", "tool_use_id": call.call_id}
+    if isinstance(result, BaseException):
+        return {**answer, "content": f"{type(result).__name__}: {result}", "is_error": True}
+    return {**answer, "content": kept.shown(result)}

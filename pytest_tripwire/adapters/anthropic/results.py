@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_tripwire.adapters.bridge import as_text
+from pytest_tripwire.adapters.bridge import Native, as_text
 
 
 class Kept:
-    """One call's result in both forms. Tools of this client give text, mostly JSON; the breaker
-    looks for ids, versions and errors in fields.
+    """The results of a call, or of a message's calls, in both forms. Tools of this client give
+    text, mostly JSON; the breaker looks for ids, versions and errors in fields.
     """
 
     def __init__(self) -> None:
@@ -24,6 +24,18 @@ class Kept:
         parsed = _object(kept) if isinstance(kept, str) else kept
         self._pairs.append((parsed, kept))
         return parsed
+
+    def over(self, native: Native) -> Native:
+        """`native`, whose results are read as they come."""
+        return lambda name, arguments: self.seen(native(name, arguments))
+
+    def aover(self, native: Native) -> Native:
+        """The same for one that is awaited."""
+
+        async def later(name: str, arguments: dict[str, Any]) -> Any:
+            return self.seen(await native(name, arguments))
+
+        return later
 
     def shown(self, result: Any) -> Any:
         """What the model is shown: the tool's own words, unless they are refused or come with a
