@@ -509,14 +509,6 @@ def test_tools_of_later_pages_are_known_too(where: str, mode: str) -> None:
     assert run.stats().calls == 1
 
 
-def test_all_else_is_the_session_s_own() -> None:
-    async def body() -> Any:
-        async with Client(Shop().server) as client:
-            return guarded_session(client, Breaker().run()).session is client.session
-
-    assert play(body)
-
-
 @pytest.mark.parametrize(
     ("hints", "effect"),
     [

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import mcp_types as types
-from mcp import ClientSession
+from mcp import Client, ClientSession
 
-from pytest_tripwire.adapters.bridge import Bridge
-from pytest_tripwire.adapters.mcp.hints import spec_of_tool
 from pytest_tripwire.adapters.mcp.results import Kept
-from pytest_tripwire.guard import BreakerRun
+from pytest_tripwire.adapters.mcp.serving import failed
+from pytest_tripwire.adapters.mcp.taken import Taken, no_longer_reads
+from pytest_tripwire.guard import BreakerRun, UndeclaredToolError
 from pytest_tripwire.timeline import ToolSpec
+
+#: A client's server: within one process it is an object that runs its tools unasked.
+_SERVER = "server"
 
 
 def guarded_session(
@@ -32,28 +35,34 @@ def guarded_session(
         hints: whether the annotations of the server's tools count as declarations. They are its own
             word: False for a server that you do not trust.
         agent: whose session it is, where several agents share the run.
+
+    Raises:
+        TypeError: it is no session of one server.
     """
-    return GuardedSession(session, run, specs, hints=hints, agent=agent)
+    if not (hasattr(session, "list_tools") and hasattr(session, "call_tool")):
+        raise TypeError(
+            f"guarded_session() got a {type(session).__name__}: give a connected mcp.Client or a "
+            "ClientSession; of a group, each of its sessions"
+        )
+    return GuardedSession(session, run, Taken(specs, hints=hints), agent)
 
 
 class GuardedSession:
     """What `guarded_session` gives. What neither lists nor calls tools is the session's own."""
 
-    def __init__(
-        self,
-        session: Any,
-        run: BreakerRun,
-        specs: Mapping[str, ToolSpec] | None = None,
-        *,
-        hints: bool = True,
-        agent: str | None = None,
-    ) -> None:
-        self._session, self._hints, self._agent = session, hints, agent
-        self._bridge = Bridge(run, specs)
-        self._listed = False
+    def __init__(self, session: Any, run: BreakerRun, taken: Taken, agent: str | None) -> None:
+        self._session, self._run, self._agent = session, run, agent
+        self._taken, self._bridge = taken, taken.bridge(run)
 
     def __getattr__(self, name: str) -> Any:
+        if name == _SERVER:
+            raise AttributeError("a guarded session keeps its server to itself: use call_tool()")
         return getattr(self._session, name)
+
+    @property
+    def session(self) -> GuardedSession:
+        """The session of a guarded client, which the same run guards."""
+        return GuardedSession(self._session.session, self._run, self._taken, self._agent)
 
     async def list_tools(self, *args: Any, **kwargs: Any) -> Any:
         """The server's tools, as the session lists them.
@@ -62,11 +71,20 @@ class GuardedSession:
             UndeclaredToolError: nobody declared the effect of one.
         """
         page = await self._session.list_tools(*args, **kwargs)
-        for tool in page.tools:
-            spec = spec_of_tool(tool) if self._hints else None
-            self._bridge.take(tool.name, asynchronous=True, spec=spec)
-        self._listed = self._listed or not page.next_cursor
+        left_out = self._taken.take(self._bridge, page.tools)
+        for error in left_out.values():
+            raise error
         return page
+
+    async def send_request(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Send any request of the protocol's but the call of a tool.
+
+        Raises:
+            ValueError: it calls a tool, and would not be asked about.
+        """
+        if getattr(request, "method", None) == "tools/call":
+            raise ValueError("send_request() would call a tool unasked: use call_tool()")
+        return await self._session.send_request(request, *args, **kwargs)
 
     async def call_tool(
         self,
@@ -97,11 +115,13 @@ class GuardedSession:
                     f"call_tool({option}=True) gives half a call, and nobody can say what became "
                     "of it: guard the mcp.Client, which drives all rounds of a call"
                 )
-        if not self._listed:
-            await self._list_all()
+        if self._taken.lacks(name):
+            self._taken.complete(name, await self._take_all())
         kept = Kept()
 
         async def native(which: str, given: dict[str, Any]) -> Any:
+            if self._taken.is_another(which):
+                return kept.seen(failed(no_longer_reads(which)))
             more: Any = (args, kwargs) if which == name else ((), {})
             return kept.seen(await self._session.call_tool(which, given, *more[0], **more[1]))
 
@@ -110,17 +130,20 @@ class GuardedSession:
         )
         return kept.shown(result)
 
-    async def _list_all(self) -> None:
-        """Learn of every tool that the server has."""
+    async def _take_all(self) -> dict[str, UndeclaredToolError]:
+        """Learn of every tool that the server has now. Those that nobody declared."""
+        left_out: dict[str, UndeclaredToolError] = {}
         cursor = None
         while True:
-            page = await self.list_tools(**self._page(cursor))
+            page = await self._session.list_tools(**self._page(cursor))
+            left_out |= self._taken.take(self._bridge, page.tools)
             cursor = page.next_cursor
             if not cursor:
-                return
+                return left_out
 
     def _page(self, cursor: str | None) -> dict[str, Any]:
-        """How this kind of session is asked for a page."""
-        if cursor is None or not isinstance(self._session, ClientSession):
-            return {"cursor": cursor} if cursor else {}
-        return {"params": types.PaginatedRequestParams(cursor=cursor)}
+        """How this kind of session is asked for a page, and not told what it was told before."""
+        if isinstance(self._session, ClientSession):
+            return {"params": types.PaginatedRequestParams(cursor=cursor)} if cursor else {}
+        asked = {"cursor": cursor} if cursor else {}
+        return {**asked, "cache_mode": "refresh"} if isinstance(self._session, Client) else asked

@@ -28,10 +28,15 @@ class Kept:
 
     def shown(self, result: Any) -> Any:
         """The protocol's result: the server's own, with a hint if there is one, or the refusal."""
-        if is_refused(result) or not self._pairs:
+        if not self._pairs:
             return failed(as_text(result))
         parsed, own = self._pairs[-1]
-        return own if parsed is result else _with_hint(own, parsed, result)
+        if parsed is result:
+            return own
+        # A server's own result may say `refused` too; the breaker's refusal carries no hint.
+        if is_refused(result) and FIELD not in result:
+            return failed(as_text(result))
+        return _with_hint(own, parsed, result)
 
 
 def _fields(result: Any) -> Any:
