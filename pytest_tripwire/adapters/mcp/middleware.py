@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import mcp_types as types
 
 from pytest_tripwire.adapters.bridge import Bridge
-from pytest_tripwire.adapters.mcp.hints import spec_of_tool
 from pytest_tripwire.adapters.mcp.results import Kept
+from pytest_tripwire.adapters.mcp.runs import RunPerSession
 from pytest_tripwire.adapters.mcp.serving import failed
-from pytest_tripwire.guard import BreakerRun
+from pytest_tripwire.adapters.mcp.taken import Taken, no_longer_reads
+from pytest_tripwire.guard import Breaker, BreakerRun
 from pytest_tripwire.timeline import ToolSpec
 
 _CALL = "tools/call"
@@ -21,24 +23,27 @@ _LIST = "tools/list"
 
 
 class ServerMiddleware:
-    """`MCPServer(middleware=[ServerMiddleware(run_of)])`, or `server.middleware.append(...)`.
+    """`MCPServer(middleware=[ServerMiddleware(breaker)])`, or `server.middleware.append(...)`.
 
     Args:
-        run_of: gives the run that decides about a request, by the server's context of it: one for
-            each client's piece of work. The end of the run, and so what it tells, is yours.
+        runs: whose runs decide. A `Breaker` gives each session one of its own, as `RunPerSession`
+            does, which takes more settings; or a function of yours that gives the run for the
+            server's context of a request. The end of such a run, and so what it tells, is yours.
         specs: declarations by name; they outweigh what the server says of its tools.
         hints: whether the annotations of the server's tools count as declarations.
     """
 
     def __init__(
         self,
-        run_of: Callable[[Any], BreakerRun],
+        runs: Breaker | RunPerSession | Callable[[Any], BreakerRun],
         specs: Mapping[str, ToolSpec] | None = None,
         *,
         hints: bool = True,
     ) -> None:
-        self._run_of, self._specs, self._hints = run_of, specs, hints
-        self._bridges: WeakKeyDictionary[BreakerRun, Bridge] = WeakKeyDictionary()
+        self._lend = _lending(runs)
+        self._specs, self._hints = specs, hints
+        #: What holds nothing of its run, or no run would ever be let go.
+        self._taken: WeakKeyDictionary[BreakerRun, Taken] = WeakKeyDictionary()
 
     async def __call__(self, context: Any, call_next: Callable[[Any], Any]) -> Any:
         """Hand a message on, unless it calls a tool and may not.
@@ -48,30 +53,45 @@ class ServerMiddleware:
         """
         if context.method != _CALL or context.request_id is None:
             return await call_next(context)
+        with self._lend(context) as run:
+            return await self._asked(run, context, call_next)
+
+    async def _asked(self, run: BreakerRun, context: Any, call_next: Callable[[Any], Any]) -> Any:
         params = dict(context.params or {})
-        bridge = await self._bridge(self._run_of(context), context, call_next)
+        name = params.get("name", "")
+        taken = self._taken.setdefault(run, Taken(self._specs, hints=self._hints))
+        bridge = await _knowing(taken, taken.bridge(run), name, context, call_next)
         kept = Kept()
 
-        async def native(name: str, arguments: dict[str, Any]) -> Any:
-            own = {**params, "name": name, "arguments": arguments}
+        async def native(which: str, arguments: dict[str, Any]) -> Any:
+            if taken.is_another(which):
+                return kept.seen(failed(no_longer_reads(which)))
+            own = {**params, "name": which, "arguments": arguments}
             given = await call_next(dataclasses.replace(context, params=own))
             return kept.seen(_result(given))
 
-        result = await bridge.acall(params.get("name", ""), params.get("arguments") or {}, native)
+        result = await bridge.acall(name, params.get("arguments") or {}, native)
         return kept.shown(result)
 
-    async def _bridge(
-        self, run: BreakerRun, context: Any, call_next: Callable[[Any], Any]
-    ) -> Bridge:
-        known = self._bridges.get(run)
-        if known is not None:
-            return known
-        bridge = Bridge(run, self._specs)
-        for tool in await _listed(context, call_next):
-            spec = spec_of_tool(tool) if self._hints else None
-            bridge.take(tool.name, asynchronous=True, spec=spec)
-        self._bridges[run] = bridge
-        return bridge
+
+def _lending(
+    runs: Breaker | RunPerSession | Callable[[Any], BreakerRun],
+) -> Callable[[Any], AbstractContextManager[BreakerRun]]:
+    """How the run is had that decides about a request."""
+    if isinstance(runs, RunPerSession):
+        return runs.lend
+    if isinstance(runs, Breaker):
+        return RunPerSession(runs).lend
+    return lambda context: nullcontext(runs(context))
+
+
+async def _knowing(
+    taken: Taken, bridge: Bridge, name: str, context: Any, call_next: Callable[[Any], Any]
+) -> Bridge:
+    """`bridge`, whose run knows every tool that the server has."""
+    if taken.lacks(name):
+        taken.complete(name, taken.take(bridge, await _listed(context, call_next)))
+    return bridge
 
 
 def _result(given: Any) -> Any:
