@@ -8,12 +8,18 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from anthropic import APIConnectionError, APIError, APIStatusError
+
 from pytest_tripwire.adapters.anthropic.turn import TURN, Turn, after_message
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.guard import BreakerRun
 
-#: After these the runner asks the model again; after any other it is done.
-_GOES_ON = ("tool_use", "pause_turn", "compaction")
+#: After these the runner asks the model again; after any other it is done. A conversation that was
+#: summed up changes nothing about that.
+_GOES_ON = ("tool_use", "pause_turn")
+#: What the client's connection raises before anything was sent, by name: which library it is made
+#: with depends on the client's version.
+_NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"})
 
 
 def follow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> Iterator[Any]:
@@ -25,15 +31,15 @@ def follow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> Iterato
         run: decides.
         count_model: whether to count requests; False where somebody else does.
     """
-    requests = _Requests(run, count_model=count_model)
-    with _turns() as turn_of:
+    requests = _Requests(runner, run, count_model=count_model)
+    with _turns() as begin:
         while requests.opens():
             with requests.failing():
                 item = next(runner, None)
             if item is None:
                 requests.none()
                 return
-            turn_of(item)
+            turn = begin(item)
             if _is_stream(item):
                 with requests.arriving():
                     yield item
@@ -43,6 +49,7 @@ def follow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> Iterato
                 message = item
                 requests.answered(message)
                 yield item
+            TURN.set(turn)
             if message.stop_reason == "tool_use":
                 runner.generate_tool_call_response()
         runner.close()
@@ -50,15 +57,15 @@ def follow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> Iterato
 
 async def afollow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> AsyncIterator[Any]:
     """The same for the runner of the async client."""
-    requests = _Requests(run, count_model=count_model)
-    with _turns() as turn_of:
+    requests = _Requests(runner, run, count_model=count_model)
+    with _turns() as begin:
         while requests.opens():
             with requests.failing():
                 item = await anext(runner, None)
             if item is None:
                 requests.none()
                 return
-            turn_of(item)
+            turn = begin(item)
             if _is_stream(item):
                 with requests.arriving():
                     yield item
@@ -68,6 +75,7 @@ async def afollow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> 
                 message = item
                 requests.answered(message)
                 yield item
+            TURN.set(turn)
             if message.stop_reason == "tool_use":
                 await runner.generate_tool_call_response()
         await runner.close()
@@ -77,30 +85,36 @@ class _Requests:
     """Brackets the runner's requests.
 
     Args:
+        runner: sends them.
         run: whose requests they are.
         count_model: whether to count them.
     """
 
-    def __init__(self, run: BreakerRun, *, count_model: bool) -> None:
-        self._run, self._counts = run, count_model
-        self._goes_on, self._open = True, False
+    def __init__(self, runner: Any, run: BreakerRun, *, count_model: bool) -> None:
+        self._runner, self._run, self._counts = runner, run, count_model
+        self._goes_on, self._open, self._answers = True, False, 0
 
     def opens(self) -> bool:
         """Whether the runner may go on. It is asked for its end too, which costs no request."""
         if self._run.mode == "stopped":
             return False
-        if not (self._counts and self._goes_on):
+        if not (self._counts and self._asks_again()):
             return True
         self._open = self._run.before_model().allowed
         return self._open
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Take back what was reserved for a request that fails."""
+        """Take back what was reserved for a request that fails and cannot have cost anything; pay
+        for any other: it may have been answered all the same.
+        """
         try:
             yield
-        except BaseException:
-            self.none()
+        except BaseException as error:
+            if _cost_nothing(error):
+                self.none()
+            else:
+                self._unknown()
             raise
 
     @contextmanager
@@ -111,9 +125,7 @@ class _Requests:
         try:
             yield
         except BaseException:
-            if self._open:
-                self._run.after_model(Usage())
-            self._open = False
+            self._unknown()
             raise
 
     def none(self) -> None:
@@ -124,27 +136,58 @@ class _Requests:
 
     def answered(self, message: Any) -> None:
         """Pay for a request."""
-        self._goes_on = message.stop_reason in _GOES_ON
+        if message.stop_reason != "compaction":
+            self._goes_on = message.stop_reason in _GOES_ON
+            self._answers += 1
         if self._open:
             after_message(self._run, message)
         self._open = False
 
+    def _asks_again(self) -> bool:
+        """Whether the runner's next step is a request. At a limit of its own, or closed, it sends
+        nothing any more; after its last answer it may have the conversation summed up.
+        """
+        if getattr(self._runner, "_closed", False):
+            return False
+        if not self._goes_on:
+            return getattr(self._runner, "_pending_compaction", None) is not None
+        most = getattr(self._runner, "_max_iterations", None)
+        return most is None or self._answers < most
+
+    def _unknown(self) -> None:
+        if self._open:
+            self._run.after_model(Usage())
+        self._open = False
+
+
+def _cost_nothing(error: BaseException) -> bool:
+    """Whether a request that ended so was never sent, or was answered by an error."""
+    if isinstance(error, APIStatusError):
+        return True
+    if isinstance(error, APIConnectionError):
+        return type(error.__cause__).__name__ in _NEVER_SENT
+    # What else is no answer of the provider's is an error in how it was asked.
+    return isinstance(error, Exception) and not isinstance(error, APIError)
+
 
 @contextmanager
-def _turns() -> Iterator[Callable[[Any], None]]:
+def _turns() -> Iterator[Callable[[Any], Turn]]:
     """Sets the message whose tools are run next. It stays set while the application reads it: the
-    tools of a stream may be run meanwhile.
+    tools of a stream may be run meanwhile. Who has read it may go on in another context, or have
+    another runner's message at hand: so it is set anew before its tools are run.
     """
     before = TURN.get()
     try:
-        yield _set
+        yield _begin
     finally:
         # Whoever leaves the loop half-way may close it in another context: no token is good there.
         TURN.set(before)
 
 
-def _set(item: Any) -> None:
-    TURN.set(Turn(lambda: _content(item)))
+def _begin(item: Any) -> Turn:
+    turn = Turn(lambda: _content(item))
+    TURN.set(turn)
+    return turn
 
 
 def _is_stream(item: Any) -> bool:
