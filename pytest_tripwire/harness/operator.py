@@ -57,9 +57,15 @@ class Approving:
         return await self._run.acall(name, arguments, args=args, call_id=waiting, agent=agent)
 
     def _approved(self, result: Any) -> str | None:
-        """Say yes to a call that waits for it. Its id, None for a call that does not."""
+        """Say yes to a call that waits for it. Its id; None for a call that does not, and where
+        the agent has given the id to another call before: nobody knows then to which of them the
+        yes would be, and so it stays refused.
+        """
         if not waits_for_yes(result):
             return None
         waiting = str(result["call_id"])
-        self._run.approve(waiting)
+        try:
+            self._run.approve(waiting)
+        except LookupError:
+            return None
         return waiting

@@ -862,11 +862,9 @@ def test_a_request_that_fails_is_given_back_where_it_cannot_have_been_billed(
 ) -> None:
     run = paid_run()
 
+    by = {"sync": _followed, "async": lambda *given: asyncio.run(_afollowed(*given))}
     with pytest.raises(anthropic.APIError):
-        if form == "async":
-            asyncio.run(_afollowed(run, failure))
-        else:
-            _followed(run, failure)
+        by[form](run, failure)
 
     assert run.last_reason == reason
     assert [each.spent for each in run.budgets()] == [2 if reason else 1]
