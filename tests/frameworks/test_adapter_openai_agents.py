@@ -28,6 +28,7 @@ from agents import (
     handoff,
 )
 from agents.exceptions import AgentsException
+from agents.run_internal import run_loop
 from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool_context import ToolContext
 from pydantic import BaseModel
@@ -106,6 +107,9 @@ PARTS: dict[str, Callable[[], bool]] = {
         look.on_invoke_tool, "__agents_bind_function_tool__"
     ),
     "the invoker's prepare_arguments": lambda: hasattr(look.on_invoke_tool, "prepare_arguments"),
+    "the owner of what prepare_arguments gives": lambda: (
+        look.on_invoke_tool.prepare_arguments("{}", "look").owner("{}", "look").args == []
+    ),
     "as_tool()'s _invoke_tool_impl, closed over self": lambda: (
         "self"
         in vars(Agent[None](name="a").as_tool("a", "a").on_invoke_tool)[
@@ -124,6 +128,12 @@ PARTS: dict[str, Callable[[], bool]] = {
     "RunContextWrapper.is_tool_approved(tool_name, call_id)": lambda: (
         parameters(RunContextWrapper.is_tool_approved) == ["tool_name", "call_id"]
     ),
+    "RunContextWrapper._approval_records_for_key()": lambda: hasattr(
+        RunContextWrapper, "_approval_records_for_key"
+    ),
+    "the approval record's approved, sticky_scope": lambda: (
+        fields(vars(agents.run_context)["_ApprovalRecord"]) >= {"approved", "sticky_scope"}
+    ),
     "Handoff(tool_name, tool_description, input_json_schema, on_invoke_handoff)": lambda: (
         fields(Handoff)
         >= {"tool_name", "tool_description", "input_json_schema", "on_invoke_handoff"}
@@ -133,7 +143,18 @@ PARTS: dict[str, Callable[[], bool]] = {
         parameters(Handoff.get_transfer_message) == ["agent"]
     ),
     "Agent(tools, handoffs, hooks, mcp_servers)": lambda: (
-        fields(Agent) >= {"tools", "handoffs", "hooks", "mcp_servers", "model"}
+        fields(Agent) >= {"tools", "handoffs", "hooks", "mcp_servers", "model", "prompt"}
+    ),
+    "Agent.get_all_tools(), .get_mcp_tools()": lambda: (
+        callable(Agent.get_all_tools) and callable(Agent.get_mcp_tools)
+    ),
+    "RunConfig(model, model_provider)": lambda: fields(RunConfig) >= {"model", "model_provider"},
+    "Model._cleanup_on_run_end()": lambda: hasattr(agents.Model, "_cleanup_on_run_end"),
+    "the runner's own model, where it calls on_llm_start": lambda: all(
+        source.index("model = get_model(") < source.index("public_agent.hooks.on_llm_start(")
+        for source in map(
+            inspect.getsource, (run_loop.get_new_response, run_loop.run_single_turn_streamed)
+        )
     ),
     "Agent.clone()": lambda: callable(Agent.clone),
     "AgentHooks.on_llm_start(context, agent, system_prompt, input_items)": lambda: (

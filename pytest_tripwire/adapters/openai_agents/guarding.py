@@ -8,6 +8,8 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from agents import Model
+
 from pytest_tripwire.adapters.bridge import Bridge, Native, as_text, is_refused, waits_for_yes
 from pytest_tripwire.adapters.openai_agents.approving import has_yes
 from pytest_tripwire.adapters.openai_agents.cloning import Cloner
@@ -22,6 +24,7 @@ from pytest_tripwire.adapters.openai_agents.functions import (
 )
 from pytest_tripwire.adapters.openai_agents.handing import Asks, Handed
 from pytest_tripwire.adapters.openai_agents.hooks import Hooks
+from pytest_tripwire.adapters.openai_agents.metered import followed
 from pytest_tripwire.adapters.openai_agents.unseen import Placed, beyond_its_lists
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import Effect, ToolSpec, spec_of
@@ -86,6 +89,8 @@ class _Guards:
         clone.hooks = Hooks(
             self._run, agent.hooks, count_model=self._counts, check=self._placed.check
         )
+        if self._counts and isinstance(agent.model, Model):
+            clone.model = followed(agent.model)
 
     def done(self, clone: Any) -> None:
         """What the agent is given from now on is none of ours."""

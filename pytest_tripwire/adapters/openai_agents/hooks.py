@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from agents import AgentHooks, ItemHelpers
 from agents.exceptions import AgentsException
 
+from pytest_tripwire.adapters.openai_agents.metered import (
+    Request,
+    asked_model,
+    begun,
+    model_of,
+)
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import Mode
@@ -42,8 +48,14 @@ class Hooks(AgentHooks):
         self._also = also if also is not None else AgentHooks()
         self._counts = count_model
 
-    async def on_llm_start(self, *given: Any, **named: Any) -> None:
-        """Open a turn. Raises StoppedError if the request must not be sent."""
+    def on_llm_start(self, *given: Any, **named: Any) -> Coroutine[Any, Any, None]:
+        """Open a turn. What is awaited raises StoppedError if the request must not be sent."""
+        # Now, in the SDK's own task: hooks are awaited in others, side by side.
+        if self._counts:
+            begun(Request(self, self._run, asked_model()))
+        return self._open(*given, **named)
+
+    async def _open(self, *given: Any, **named: Any) -> None:
         self._look_at(given[1])
         await self._also.on_llm_start(*given, **named)
         if self._run.mode is Mode.STOPPED and not self._run.shadow:
@@ -55,7 +67,8 @@ class Hooks(AgentHooks):
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """Pay for the request, before anybody else can raise."""
         if self._counts:
-            self._run.after_model(_usage(response), text=_text(response), model=_model(agent))
+            model = model_of(self, agent)
+            self._run.after_model(_usage(response), text=_text(response), model=model)
         await self._also.on_llm_end(context, agent, response)
 
     async def on_start(self, *given: Any, **named: Any) -> None:
@@ -101,8 +114,3 @@ def _usage(response: Any) -> Usage:
 def _text(response: Any) -> str:
     parts = (ItemHelpers.extract_text(each) for each in response.output)
     return "\n".join(part for part in parts if part)
-
-
-def _model(agent: Any) -> str | None:
-    name = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
-    return name if isinstance(name, str) else None

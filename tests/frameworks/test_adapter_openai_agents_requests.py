@@ -1,0 +1,290 @@
+"""Model requests of agents of the OpenAI Agents SDK: what they cost, by the model that was really
+asked, and what those give back that failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import openai
+import pytest
+from agents import (
+    Agent,
+    ModelProvider,
+    ModelRetrySettings,
+    ModelSettings,
+    OpenAIChatCompletionsModel,
+    RunConfig,
+    Runner,
+    Usage,
+    function_tool,
+    retry_policies,
+)
+from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+
+from pytest_tripwire.adapters.openai_agents import guarded, metered
+from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, tool_spec
+
+NEEDS = ("openai-agents",)
+
+WAYS = pytest.mark.parametrize("way", ["run", "stream"])
+USED = Usage(requests=1, input_tokens=1_000_000, output_tokens=0, total_tokens=1_000_000)
+#: US dollars for a million tokens of prompt and of completion.
+PRICES = {"cheap": (1, 1), "dear": (100, 100)}
+
+
+def said(words: str) -> list[Any]:
+    return [assistant_message(words)]
+
+
+BYE = said("Goodbye.")
+
+
+@function_tool
+@tool_spec(effect="read")
+def look(order: str) -> str:
+    """Look at an order."""
+    return f"{order}: open"
+
+
+LOOK = [function_call("look", {"order": "A-1"}, call_id="call-1")]
+
+
+class Named(ScriptedModel):
+    """A model with a name, as those of a provider have one."""
+
+    def __init__(self, model: str, steps: Sequence[Any]) -> None:
+        super().__init__(steps, default_usage=USED)
+        self.model = model
+
+
+class Shelf(ModelProvider):
+    """Gives models by their names."""
+
+    def __init__(self, *models: Named) -> None:
+        self._models = {each.model: each for each in models}
+        self.closed = False
+
+    def get_model(self, model_name: str | None) -> Named:
+        return self._models[model_name or "cheap"]
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def down() -> openai.InternalServerError:
+    request = httpx.Request("POST", "http://127.0.0.1/v1/responses")
+    return openai.InternalServerError(
+        "down", response=httpx.Response(503, request=request), body=None
+    )
+
+
+def lost() -> openai.APITimeoutError:
+    return openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1/responses"))
+
+
+async def go(agent: Any, config: RunConfig, *, way: str = "run") -> Any:
+    if way == "run":
+        return await Runner.run(agent, "Help.", run_config=config)
+    result = Runner.run_streamed(agent, "Help.", run_config=config)
+    async for _ in result.stream_events():
+        pass
+    return result
+
+
+def config(**options: Any) -> RunConfig:
+    return RunConfig(tracing_disabled=True, **options)
+
+
+def clerk(model: Any, **options: Any) -> Any:
+    return Agent[None](name="clerk", tools=[look], model=model, **options)
+
+
+def spending(dollars: int = 1000) -> Any:
+    budget = RunBudget(max_model_cost_usd=Decimal(dollars))
+    return Breaker(budget=budget, prices=PRICES).run()
+
+
+def spent(run: Any) -> Any:
+    """US dollars that were spent, or are held for requests that nothing was heard of."""
+    (line,) = run.budgets()
+    return line.spent
+
+
+# -- which model was asked
+
+
+@WAYS
+@pytest.mark.parametrize("own", ["instance", "name", "none"])
+@pytest.mark.parametrize("other", ["instance", "name"])
+def test_the_model_of_the_run_outweighs_the_agents_own_in_the_price(
+    own: str, other: str, way: str
+) -> None:
+    cheap, dear = Named("cheap", [BYE]), Named("dear", [BYE])
+    agent = clerk({"instance": cheap, "name": "cheap", "none": None}[own])
+    asked = {"instance": dear, "name": "dear"}[other]
+
+    with spending() as run:
+        settings = config(model=asked, model_provider=Shelf(cheap, dear))
+        asyncio.run(go(guarded(agent, run), settings, way=way))
+
+    assert spent(run) == 100
+    assert cheap.calls == ()
+
+
+@pytest.mark.parametrize("own", ["instance", "name", "none"])
+def test_the_agents_own_model_tells_the_price_where_no_other_is_asked(own: str) -> None:
+    cheap = Named("cheap", [BYE])
+    agent = clerk({"instance": cheap, "name": "cheap", "none": None}[own])
+
+    with spending() as run:
+        asyncio.run(go(guarded(agent, run), config(model_provider=Shelf(cheap))))
+
+    assert spent(run) == 1
+
+
+def test_each_of_two_agents_side_by_side_is_paid_by_its_own_model() -> None:
+    def inner(model: str) -> Any:
+        agent = Agent[None](name=model, tools=[look], model=Named(model, [LOOK, said(model)]))
+        return agent.as_tool(f"ask_{model}", "Ask.")
+
+    both = [
+        function_call(f"ask_{model}", {"input": "Look."}, call_id=f"call-{model}")
+        for model in PRICES
+    ]
+    front = Agent[None](
+        name="front", tools=[inner(each) for each in PRICES], model=Named("cheap", [both, BYE])
+    )
+
+    with spending() as run:
+        asyncio.run(go(guarded(front, run), config()))
+
+    assert spent(run) == 2 + 2 + 200
+
+
+# -- requests that failed
+
+
+def failing(error: Exception) -> Named:
+    """A model that answers once and then fails, as often as it is asked."""
+    return Named("cheap", [LOOK, error])
+
+
+@WAYS
+def test_a_request_that_the_provider_refuses_gives_back_what_was_held(way: str) -> None:
+    run = spending()
+
+    with pytest.raises(openai.InternalServerError):
+        asyncio.run(go(guarded(clerk(failing(down())), run), config(), way=way))
+
+    assert spent(run) == 1
+    assert run.close() is None
+
+
+@WAYS
+def test_a_request_whose_answer_was_lost_may_have_cost_something(way: str) -> None:
+    run = spending()
+
+    with pytest.raises(openai.APITimeoutError):
+        asyncio.run(go(guarded(clerk(failing(lost())), run), config(), way=way))
+
+    assert spent(run) == 1 + 1
+    assert run.close() is None
+
+
+@WAYS
+@pytest.mark.parametrize("given", ["model", "name"])
+def test_a_model_of_the_runs_own_gives_back_too_where_it_is_metered(given: str, way: str) -> None:
+    model = failing(down())
+    shelf = Shelf(model)
+    settings = config(model=model if given == "model" else "cheap", model_provider=shelf)
+    run = spending()
+
+    with pytest.raises(openai.InternalServerError):
+        asyncio.run(go(guarded(clerk("dear"), run), metered(settings), way=way))
+
+    assert spent(run) == 1
+    assert settings.model_provider is shelf
+    asyncio.run(metered(settings).model_provider.aclose())
+    assert shelf.closed
+
+
+@WAYS
+def test_a_request_that_the_sdk_sends_again_is_one_turn_and_paid_once(way: str) -> None:
+    again = ModelRetrySettings(
+        max_retries=1,
+        backoff={"initial_delay": 0, "max_delay": 0},
+        policy=retry_policies.http_status([503]),
+    )
+    model = Named("cheap", [LOOK, down(), BYE])
+
+    with spending() as run:
+        agent = clerk(model, model_settings=ModelSettings(retry=again))
+        asyncio.run(go(guarded(agent, run), config(), way=way))
+
+    assert spent(run) == 2
+    assert run.stats().turns == 2
+    assert len(model.calls) == 3
+
+
+def test_a_team_that_begins_again_after_failures_is_not_stopped_for_them() -> None:
+    """Each of them held what a request costs, and a budget for three is not used up by them."""
+    model = Named("cheap", [LOOK, *[down()] * 5, BYE])
+
+    async def stubborn(agent: Any) -> Any:
+        for _ in range(5):
+            with pytest.raises(openai.InternalServerError):
+                await go(agent, config())
+        return await go(agent, config())
+
+    with spending(3) as run:
+        result = asyncio.run(stubborn(guarded(clerk(model), run)))
+
+    assert result.final_output == "Goodbye."
+
+
+# -- the wrapped model is the team's own to all who ask
+
+
+def test_a_guarded_agents_model_is_still_of_its_kind() -> None:
+    client = openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9")
+    model = OpenAIChatCompletionsModel("cheap", client)
+
+    with Breaker().run() as run:
+        clone = guarded(clerk(model), run)
+        uncounted = guarded(clerk(model), run, count_model=False)
+
+    assert isinstance(clone.model, OpenAIChatCompletionsModel)
+    assert clone.model.model == "cheap"
+    assert clone.model._client is client  # noqa: SLF001 - any attribute of it
+    assert uncounted.model is model
+
+
+@WAYS
+def test_a_model_that_fails_in_the_middle_of_its_stream_fails_as_ever(way: str) -> None:
+    async def breaks(_call: Any) -> Any:
+        raise RuntimeError("no such table")
+        yield
+
+    step = ModelStep.stream(breaks) if way == "stream" else RuntimeError("no such table")
+    model = Named("cheap", [step])
+    run = spending()
+
+    with pytest.raises(RuntimeError, match="no such table"):
+        asyncio.run(go(guarded(clerk(model), run), config(), way=way))
+
+    assert run.close() is None
+
+
+@pytest.mark.parametrize("other", [Named("odd", [LOOK, BYE]), ScriptedModel([LOOK, BYE])])
+def test_where_no_price_is_known_of_the_model_that_was_asked_none_is_made_up(other: Any) -> None:
+    other.set_default_usage(USED)
+
+    with pytest.raises(Interrupted) as caught, spending() as run:
+        asyncio.run(go(guarded(clerk("cheap"), run), config(model=other)))
+
+    assert caught.value.reason == "cost_unknown"
