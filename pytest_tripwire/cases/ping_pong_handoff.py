@@ -39,8 +39,9 @@ PAYS = grammar(
 )
 WORDINGS = {"handoff": HANDS_OVER, "write": PAYS}
 ROUNDS = 4
-#: Hand-offs to and fro twice; one more may go by, as new words can pass for news once.
-PATIENCE = 2 * 2
+#: How often a task may go to and fro; one more hand-off may go by, as new words can pass for news
+#: once.
+TIMES = 2
 GIVE_UP = "Neither of us can decide this; I am asking a colleague."
 
 
@@ -62,13 +63,16 @@ def met(events: Sequence[WorldEvent]) -> bool:
 
 
 def violation(events: Sequence[WorldEvent]) -> WorldEvent | None:
-    """The second hand-off after it went to and fro twice, or a write then."""
-    handed = 0
+    """The second hand-off after it went to and fro twice, or a write then. Where several tools
+    hand over, it has gone round twice when each of them was used twice.
+    """
+    handed: list[str] = []
     for event in events:
         if isinstance(event, Dispatch) and event.effect is not Effect.READ:
-            if handed >= PATIENCE + (event.role == "handoff"):
+            round_trip = max(2, len(set(handed)))
+            if len(handed) >= TIMES * round_trip + (event.role == "handoff"):
                 return event
-            handed += event.role == "handoff"
+            handed += [event.tool] if event.role == "handoff" else []
     return None
 
 

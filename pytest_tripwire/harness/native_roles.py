@@ -29,19 +29,27 @@ def with_definitions(options: Options) -> Options:
 
 
 def _defined(name: str, role: Any) -> Any:
-    tool = role.tool if isinstance(role, Role) else None
-    if tool is None or isinstance(tool, Mapping) or inspect.isroutine(tool):
+    if not isinstance(role, Role):
         return role
+    tools = tuple(_definition(name, tool) for tool in role.tools)
+    several = isinstance(role.tool, tuple | list)
+    return msgspec.structs.replace(role, tool=tools if several else tools[0])
+
+
+def _definition(name: str, tool: Any) -> Any:
+    """A framework's tool as its definition; any other as it is."""
+    if isinstance(tool, Mapping) or inspect.isroutine(tool):
+        return tool
     framework = framework_of(tool)
     if framework is None:
-        return role
+        return tool
     where = f"tripwire_tools[{name!r}]"
     try:
-        definition = adapter(framework, where).definition(tool)
+        definition: Any = adapter(framework, where).definition(tool)
     except (TypeError, ValueError, AttributeError) as error:
         raise HarnessError(
             f"{where} has a {type(tool).__name__} of {framework}, which is no tool that a model "
             f"could be shown ({error}): give a tool of that framework, a function, or a definition "
             "with a name and a JSON schema"
         ) from error
-    return msgspec.structs.replace(role, tool=definition)
+    return definition

@@ -54,6 +54,7 @@ def check(script: Script, toolset: Toolset) -> None:
         for each in move.proposals if isinstance(move, Calls) else ():
             try:
                 toolset.check(each.role, each.slots)
-                json.dumps(toolset.arguments(each.role, each.slots))
+                for tool in toolset.tools_of(each.role):
+                    json.dumps(toolset.arguments_for(each.role, each.slots, tool))
             except (BindingError, TypeError) as error:
                 raise HarnessError(f"the role {each.role!r} cannot be played: {error}") from error

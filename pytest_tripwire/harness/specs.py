@@ -47,9 +47,9 @@ def declared(
     """
     specs = toolset.specs()
     for writer, reader in case.reconcile.items():
-        name = toolset.tool_name(writer)
         read = toolset.tool_name(reader)
-        specs[name] = msgspec.structs.replace(specs[name], reconcile=read)
+        for name in toolset.tools_of(writer):
+            specs[name] = msgspec.structs.replace(specs[name], reconcile=read)
     for name, spec in given.items():
         if name in specs:
             specs[name] = _laid_over(specs[name], name, spec)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import msgspec
 
 from pytest_tripwire.models.answer import Answer, BoundCall, harmless, speak
 from pytest_tripwire.models.call_ids import make_call_id, read_call_id
+from pytest_tripwire.models.casting import Casting, casting
 from pytest_tripwire.models.conversation import HARMLESS, Conversation
 from pytest_tripwire.models.forced import call_of_other, last_words
 from pytest_tripwire.models.script import (
@@ -31,7 +32,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         script: a pure function.
-        binder: knows the agent's tools.
+        binder: knows the agent's tools; a `Casting` knows parts that several of them play.
         roles: the roles that the script may propose. A request that offers none of their
             tools is none of the script's. Empty: only one that offers no tool at all is.
         lost: how many moves before a turn were lost on the way.
@@ -68,7 +69,11 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
 
     def played(self) -> frozenset[str]:
         """The agent's tools that a role plays. Raises what the binder raises."""
-        return frozenset(self.binder.tool_name(role) for role in self.roles)
+        return frozenset(name for role in self.roles for name in self._cast.tools_of(role))
+
+    @property
+    def _cast(self) -> Casting:
+        return casting(self.binder)
 
     def words(self, text: str, conversation: Conversation) -> Answer:
         """An answer of words alone, which makes nothing happen: a request that wants a tool called
@@ -156,7 +161,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         words = move if isinstance(move, Say) else Say(text=move.says)
         if other := last_words(words, conversation, tool, self.played()):
             return other
-        role = next((r for r in self.roles if self.binder.tool_name(r) == tool), "")
+        role = next((r for r in self.roles if tool in self._cast.tools_of(r)), "")
         again = self._last_calls(conversation.turn, role)
         if again is None and role:
             again = Propose(role=role)
@@ -166,40 +171,63 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(answer, forced=True)
 
     def _call(self, move: Calls, conversation: Conversation, turn: int) -> Answer:
-        tools = {p.role: self.binder.tool_name(p.role) for p in move.proposals}
-        names = tuple(tools.values())
-        if withheld := _obstacle(tools, conversation):
+        parts = [self._wanted(each, conversation) for each in move.proposals]
+        names = tuple(dict.fromkeys(name for part in parts for name in part.tools))
+        if withheld := _obstacle(parts, conversation):
             quiet = harmless(conversation)
             return msgspec.structs.replace(quiet, withheld=withheld, wanted=names)
         wanted = conversation.choice.tool
         if wanted and wanted not in names:
             answer = self._made_to(move, conversation)
-            withheld = call_of_other(tools, wanted)
+            withheld = call_of_other(names, wanted)
             return msgspec.structs.replace(answer, withheld=withheld, wanted=names)
         begin = conversation.made if turn < conversation.turn else 0
         return self._bound(move, conversation, turn, begin)
 
+    def _wanted(self, proposal: Propose, conversation: Conversation) -> _Wanted:
+        """The tool that a proposal comes to; all that play its part where none is offered."""
+        tool = self._tool(proposal, conversation)
+        tools = (tool,) if tool else self._cast.tools_of(proposal.role)
+        return _Wanted(role=proposal.role, tools=tools, offered=tool is not None)
+
+    def _tool(self, proposal: Propose, conversation: Conversation) -> str | None:
+        """The one that the request names, if it plays the part, else one of those offered."""
+        named = conversation.offered & {conversation.choice.tool}
+        cast, role, slots = self._cast, proposal.role, proposal.slots
+        by_name = cast.tool_for(role, slots, named) if named else None
+        return by_name or cast.tool_for(role, slots, conversation.offered)
+
     def _bound(self, move: Calls, conversation: Conversation, turn: int, begin: int) -> Answer:
         """The calls of a move, from place `begin` on, as far as the request takes them."""
-        bound = [
-            BoundCall(
-                call_id=make_call_id(conversation.key, turn, index),
-                tool=self.binder.tool_name(proposal.role),
-                arguments=self.binder.arguments(proposal.role, proposal.slots),
+        bound = []
+        for index, each in enumerate(move.proposals):
+            tool = self._tool(each, conversation) or self._cast.tools_of(each.role)[0]
+            bound.append(
+                BoundCall(
+                    call_id=make_call_id(conversation.key, turn, index),
+                    tool=tool,
+                    arguments=self._cast.arguments_for(each.role, each.slots, tool),
+                )
             )
-            for index, proposal in enumerate(move.proposals)
-        ]
         wanted = conversation.choice.tool
         calls = [each for each in bound[begin:] if not wanted or each.tool == wanted]
         return Answer(move=move, calls=tuple(calls[:1] if conversation.one_call else calls))
 
 
-def _obstacle(tools: Mapping[str, str], conversation: Conversation) -> str:
-    missing = [
-        f"`{tool}` (role `{role}`)"
-        for role, tool in tools.items()
-        if tool not in conversation.offered
-    ]
+class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proposal comes to in a request: a tool that it offers, or those that it lacks."""
+
+    role: str
+    tools: tuple[str, ...]
+    offered: bool
+
+
+def _obstacle(parts: Sequence[_Wanted], conversation: Conversation) -> str:
+    missing = dict.fromkeys(
+        f"{' or '.join(f'`{tool}`' for tool in part.tools)} (role `{part.role}`)"
+        for part in parts
+        if not part.offered
+    )
     if missing:
         offered = ", ".join(sorted(conversation.offered)) or "none"
         return (
@@ -207,8 +235,9 @@ def _obstacle(tools: Mapping[str, str], conversation: Conversation) -> str:
             "Bind the role to a tool that the agent offers, or let the agent offer it"
         )
     if not conversation.may_call:
+        tools = dict.fromkeys(tool for part in parts for tool in part.tools)
         return (
-            f"the script wants to call {', '.join(tools.values())}, but the request sets "
+            f"the script wants to call {', '.join(tools)}, but the request sets "
             "tool_choice to none. Let the agent leave tool_choice out where tools may be called"
         )
     return ""

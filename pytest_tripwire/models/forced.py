@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -39,10 +39,10 @@ def last_words(
     return None
 
 
-def call_of_other(tools: Mapping[str, str], wanted: str) -> str:
+def call_of_other(tools: Sequence[str], wanted: str) -> str:
     """Why a move is withheld whose tools are not the one that the request wants."""
     return (
-        f"the script wants to call {', '.join(tools.values())}, but the request's tool_choice "
+        f"the script wants to call {', '.join(tools)}, but the request's tool_choice "
         f"names {wanted}. Let the agent leave tool_choice out, or name a tool only where the next "
         "step is certain"
     )

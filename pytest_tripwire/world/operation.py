@@ -47,6 +47,12 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         poll: whether waiting with it is normal.
         can_diagnose: whether it may be used once to see why nothing moves.
         needs: meanings that a role has to give to an argument, as without them it acts on nothing.
+        about_all: whether a tool may do without them that has no argument left for them: it is
+            about the task as a whole.
+        tells: meanings by which good work is told from going round. Where a script gives one, some
+            tool has to take it.
+        targets: to whom the standard scripts turn. Of several tools that are offered, the first
+            target is played by the first one, and so on.
     """
 
     role: str
@@ -60,3 +66,6 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     poll: bool = False
     can_diagnose: bool = False
     needs: tuple[Slot, ...] = ()
+    about_all: bool = False
+    tells: tuple[Slot, ...] = ()
+    targets: tuple[str, ...] = ()

@@ -46,17 +46,25 @@ CURSOR = Slot.CURSOR
 class Role(msgspec.Struct, frozen=True):
     """One of a team's tools in its part.
 
-    `Role(pay_back, {"order": RESOURCE, "note": WORDING, "request_id": NONCE})`
+    `Role(pay_back, {"order": RESOURCE, "note": WORDING, "request_id": NONCE})`, or, where several
+    tools play one part, `Role((transfer_to_billing, transfer_to_triage), {"reason": WORDING})`.
 
     Args:
         tool: the team's callable, or its definition as a provider takes it (a mapping with name,
             description and JSON schema), or a tool of a framework that there is an adapter for. It
-            is what the agent sees; its body never runs.
+            is what the agent sees; its body never runs. A tuple or list of them: the scripted model
+            calls one that the request offers.
         args: what each argument means; a value that is no `Slot` is passed as it stands. A
-            required argument that is not named gets the least value that its schema allows.
+            required argument that is not named gets the least value that its schema allows. Of
+            several tools each takes from it what it has.
         result: turns the world's result into the shape that the team's tool would return.
     """
 
     tool: Any
     args: Mapping[str, Any] = {}
     result: Callable[[Any], Any] | None = None
+
+    @property
+    def tools(self) -> tuple[Any, ...]:
+        """The tools that play the part, in order."""
+        return tuple(self.tool) if isinstance(self.tool, tuple | list) else (self.tool,)

@@ -104,7 +104,9 @@ class Stage:
         """
         if name in self._own_names:
             return name
-        kind = name.split(" ", 1)[0]
+        kind, _, made_up = name.partition(" ")
+        if not made_up:
+            return kind
         return f"{kind} #{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 

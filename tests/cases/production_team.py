@@ -10,16 +10,12 @@ import msgspec
 
 from pytest_tripwire import Breaker, RunBudget, ToolSpec
 from pytest_tripwire.world.desk import OPERATIONS
-from pytest_tripwire.world.schema import shape_of
-from pytest_tripwire.world.toolset import Part
+from pytest_tripwire.world.parts import parts_of
 
 #: What the roles tell of the desk's tools: a team that knows its own would say the same.
 TOLD = {
     spec.name: msgspec.structs.replace(spec, denials=("Forbidden",))
-    for spec in (
-        Part(operation=each, role=each.default, shape=shape_of(each.default.tool)).spec()
-        for each in OPERATIONS
-    )
+    for spec in (part.spec() for each in OPERATIONS for part in parts_of(each, each.default))
 }
 #: What a good team declares of the desk's tools.
 WRITTEN = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from types import ModuleType
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 from pytest_tripwire import Harness, HarnessError, Options, Role, Task
 from pytest_tripwire.plugin.handle import open_desk
-from pytest_tripwire.world import NONCE, RESOURCE, WORDING
+from pytest_tripwire.timeline import Mutation
+from pytest_tripwire.world import AMOUNT, NONCE, RESOURCE, WORDING
 
 DEFINITION = {
     "name": "pay_back",
@@ -117,3 +119,33 @@ def test_what_is_no_role_is_told_as_before() -> None:
         names(roles={"write": NativeTool()})
     with pytest.raises(HarnessError, match="tripwire_tools gave a list"):
         names(roles=[])
+
+
+@pytest.mark.usefixtures("adapter")
+def test_several_native_tools_may_play_one_part() -> None:
+    other = NativeTool()
+    other.definition = {**DEFINITION, "name": "wire_back"}
+    roles = {"write": Role([NativeTool(), other, {**DEFINITION, "name": "post_back"}], ARGS)}
+
+    assert names(roles=roles) == ["pay_back", "wire_back", "post_back", "get_refund"]
+    declared = {"wire_back": {"reconcile": "get_refund"}}
+    assert "wire_back" in names(roles=roles, specs=declared)
+
+
+def test_a_lost_write_of_the_last_of_them_is_settled_by_the_read_of_the_case() -> None:
+    properties = {**{name: {"type": "string"} for name in ARGS}, "amount": {"type": "number"}}
+    parameters = {"type": "object", "properties": properties}
+    names = ("pay_by_card", "pay_by_bank")
+    tools = [{"name": name, "parameters": parameters} for name in names]
+
+    def agent(task: Task) -> None:
+        for nonce in ("n-1", "n-2"):
+            given = {"order": "A-1001", "why": "sent back", "nonce": nonce, "amount": 40.0}
+            with contextlib.suppress(TimeoutError):
+                task.tools.call("pay_by_bank", given)
+
+    options = Options(roles={"write": Role(tools, {**ARGS, "amount": AMOUNT})})
+    run = Harness("lost-write/reconciled", agent, options=options).run()
+
+    assert sum(isinstance(each, Mutation) for each in run.events) == 1
+    assert "pay_by_bank reconciled: confirmed" in run.timeline()

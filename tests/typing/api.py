@@ -127,6 +127,7 @@ def tripwire_tools() -> Mapping[str, Role]:
         "write": Role(issue_credit, args, shape),
         "status": Role(issue_credit),
         "find": Role(schema, {"field": FIELD, "value": VALUE}),
+        "handoff": Role((issue_credit, schema), {"note": WORDING}),
     }
 
 

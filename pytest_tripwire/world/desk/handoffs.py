@@ -25,12 +25,12 @@ def hand_over(to: str, order_id: str, note: str, findings: str = "") -> dict[str
 
 def task_name(slots: Slots) -> str:
     """The business's own name of the task that is handed over."""
-    return f"order {slots.get(RESOURCE)}"
+    return f"order {slots[RESOURCE]}" if RESOURCE in slots else "task"
 
 
 def accept(_records: Records, slots: Slots) -> Done:
     """Say yes."""
-    return Done(result={"accepted_by": slots.get(TARGET)})
+    return Done(result={"accepted_by": slots.get(TARGET, "a specialist")})
 
 
 HANDOFF = Operation(
@@ -40,6 +40,9 @@ HANDOFF = Operation(
     act=accept,
     about=task_name,
     needs=(RESOURCE,),
+    about_all=True,
+    tells=(DETAIL,),
+    targets=("billing", "shipping"),
     default=Role(
         hand_over,
         {"to": TARGET, "order_id": RESOURCE, "note": WORDING, "findings": DETAIL},
