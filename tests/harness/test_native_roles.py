@@ -133,18 +133,18 @@ def test_several_native_tools_may_play_one_part() -> None:
 
 
 def test_a_lost_write_of_the_last_of_them_is_settled_by_the_read_of_the_case() -> None:
-    properties = {**{name: {"type": "string"} for name in ARGS}, "amount": {"type": "number"}}
-    parameters = {"type": "object", "properties": properties}
-    names = ("pay_by_card", "pay_by_bank")
-    tools = [{"name": name, "parameters": parameters} for name in names]
+    args = {"order_id": RESOURCE, "amount": AMOUNT, "nonce": NONCE}
+    parameters = {"type": "object", "properties": {name: {} for name in args}}
+    both = ("pay_by_card", "pay_by_bank")
+    tools = [{"name": name, "parameters": parameters} for name in both]
 
     def agent(task: Task) -> None:
         for nonce in ("n-1", "n-2"):
-            given = {"order": "A-1001", "why": "sent back", "nonce": nonce, "amount": 40.0}
+            given = {"order_id": "A-1001", "amount": 40.0, "nonce": nonce}
             with contextlib.suppress(TimeoutError):
                 task.tools.call("pay_by_bank", given)
 
-    options = Options(roles={"write": Role(tools, {**ARGS, "amount": AMOUNT})})
+    options = Options(roles={"write": Role(tools, args)})
     run = Harness("lost-write/reconciled", agent, options=options).run()
 
     assert sum(isinstance(each, Mutation) for each in run.events) == 1
