@@ -128,9 +128,7 @@ PARTS: dict[str, Callable[[], bool]] = {
     "RunContextWrapper.is_tool_approved(tool_name, call_id)": lambda: (
         parameters(RunContextWrapper.is_tool_approved) == ["tool_name", "call_id"]
     ),
-    "RunContextWrapper._approval_records_for_key()": lambda: hasattr(
-        RunContextWrapper, "_approval_records_for_key"
-    ),
+    "RunContextWrapper._approvals": lambda: "_approvals" in fields(RunContextWrapper),
     "the approval record's approved, sticky_scope": lambda: (
         fields(vars(agents.run_context)["_ApprovalRecord"]) >= {"approved", "sticky_scope"}
     ),

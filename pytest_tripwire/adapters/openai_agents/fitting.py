@@ -24,7 +24,7 @@ def check(tool: Any, context: Any, raw: str, arguments: dict[str, Any], key: str
         ModelBehaviorError: they do not fit; the SDK's own, and with its words.
     """
     # The SDK has looked at them already where a policy of approval was shown them.
-    if context._function_tool_arguments is not None:  # noqa: SLF001 - where the SDK keeps them
+    if getattr(context, "_function_tool_arguments", None) is not None:
         return
     prepare = getattr(tool.on_invoke_tool, "prepare_arguments", None)
     inspected = None if prepare is None else prepare(raw, tool.name)

@@ -9,13 +9,16 @@ from contextvars import ContextVar
 from typing import Any
 
 from agents import Model, ModelProvider, RunConfig
+from openai import APIConnectionError, APIStatusError
 
+from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.guard import BreakerRun
 
 #: The request that is under way in this task; the SDK asks the model in the task that tells hooks.
 _REQUEST: ContextVar[Request | None] = ContextVar("tripwire_request", default=None)
-#: From here on the status of a response says that there was none.
-_REFUSED = 400
+#: What the client's connection raises before anything was sent, by name: which library it is made
+#: with depends on the client's version.
+_NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"})
 
 
 class Request:
@@ -31,13 +34,21 @@ class Request:
         self.owner, self.model = owner, model
         self._run = run
 
-    def failed(self, error: Exception) -> None:
-        """It was not answered. What a provider refuses costs nothing; of any other failure nobody
-        knows, and what it was expected to cost stays held.
+    def ended(self, error: BaseException) -> None:
+        """It brought no answer. One that cannot have cost anything gives back what was reserved for
+        it; any other may have been answered all the same, and what it cost is unknown.
         """
-        status = getattr(error, "status_code", None)
-        if isinstance(status, int) and status >= _REFUSED:
+        if _cost_nothing(error):
             self._run.model_failed()
+        else:
+            self._run.after_model(Usage())
+
+
+def _cost_nothing(error: BaseException) -> bool:
+    """Whether a request that ended so was never sent, or was answered by an error."""
+    if isinstance(error, APIConnectionError):
+        return type(error.__cause__).__name__ in _NEVER_SENT
+    return isinstance(error, APIStatusError)
 
 
 def begun(request: Request) -> None:
@@ -129,7 +140,7 @@ class Followed(Model):
         """The whole answer."""
         try:
             return await self._wrapped.get_response(*given, **named)
-        except Exception as error:
+        except BaseException as error:
             _tell(error)
             raise
 
@@ -140,7 +151,7 @@ class Followed(Model):
         try:
             async for event in stream:
                 yield event
-        except Exception as error:
+        except BaseException as error:
             _tell(error)
             raise
         finally:
@@ -159,7 +170,7 @@ class Followed(Model):
         await self._wrapped._cleanup_on_run_end(owner)  # noqa: SLF001 - the SDK calls it
 
 
-def _tell(error: Exception) -> None:
+def _tell(error: BaseException) -> None:
     request = _REQUEST.get()
     if request is not None:
-        request.failed(error)
+        request.ended(error)
