@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+
+import msgspec
 
 from pytest_tripwire.timeline import (
     AnyEvent,
@@ -27,17 +29,38 @@ from pytest_tripwire.timeline import (
 MARK = "   <-- should not have happened"
 
 
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One event in words.
+
+    Args:
+        seq: its number on the timeline.
+        at: seconds on the run's clock.
+        who: `model`, `breaker`, `tool`, `world` or `operator`.
+        what: what happened, in a few words; text of agents and tools is in it as it came.
+    """
+
+    seq: int
+    at: float
+    who: str
+    what: str
+
+
 def timeline_text(events: Sequence[AnyEvent], *, marked: int = 0) -> str:
     """One numbered line for each event, the offending one marked."""
     lines = []
+    for line in timeline_lines(events):
+        arrow = MARK if line.seq == marked else ""
+        flag = ">" if line.seq == marked else " "
+        lines.append(f"{flag}{line.seq:3} {line.at:6.0f}s  {line.who:8} {line.what}{arrow}")
+    return "\n".join(lines)
+
+
+def timeline_lines(events: Sequence[AnyEvent]) -> Iterator[Line]:
+    """Each event in words, in order, for whoever lays them out otherwise than in plain lines."""
     costs = _sums(events)
     for event in events:
-        arrow = MARK if event.seq == marked else ""
-        flag = ">" if event.seq == marked else " "
-        lines.append(
-            f"{flag}{event.seq:3} {event.at:6.0f}s  {_line(event)}{costs.get(event.seq, '')}{arrow}"
-        )
-    return "\n".join(lines)
+        who, what = _told(event)
+        yield Line(seq=event.seq, at=event.at, who=who, what=f"{what}{costs.get(event.seq, '')}")
 
 
 def _sums(events: Sequence[AnyEvent]) -> dict[int, str]:
@@ -51,37 +74,37 @@ def _sums(events: Sequence[AnyEvent]) -> dict[int, str]:
     return texts
 
 
-def _line(event: AnyEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one return for each kind of event
+def _told(event: AnyEvent) -> tuple[str, str]:  # noqa: C901, PLR0911, PLR0912 - one return for each kind of event
     match event:
         case ModelRequest():
-            return f"model    turn {event.turn}: {event.says}"
+            return "model", f"turn {event.turn}: {event.says}"
         case Decided():
             reason = f" ({event.reason})" if event.reason else ""
-            return f"breaker  {event.tool}: {event.decision}{reason}"
+            return "breaker", f"{event.tool}: {event.decision}{reason}"
         case Dispatch():
-            return f"tool     {event.tool}({event.resource}) dispatched [{event.effect}]"
+            return "tool", f"{event.tool}({event.resource}) dispatched [{event.effect}]"
         case Mutation():
-            return f"world    MUTATION {event.resource} -> version {event.version}: {event.note}"
+            return "world", f"MUTATION {event.resource} -> version {event.version}: {event.note}"
         case Delivery():
             note = f" ({event.note})" if event.note else ""
-            return f"tool     answer to {event.dispatch}: {event.told}{note}"
+            return "tool", f"answer to {event.dispatch}: {event.told}{note}"
         case Settled():
-            return f"breaker  {event.tool} settled as {event.status}"
+            return "breaker", f"{event.tool} settled as {event.status}"
         case Reconciled():
-            return f"breaker  {event.tool} reconciled: {event.status}"
+            return "breaker", f"{event.tool} reconciled: {event.status}"
         case ExternalChange():
-            return f"world    CHANGED BY OTHERS {event.resource} -> version {event.version}"
+            return "world", f"CHANGED BY OTHERS {event.resource} -> version {event.version}"
         case Resumption():
-            return f"operator resumes the run ({event.decision})"
+            return "operator", f"resumes the run ({event.decision})"
         case BudgetAlert():
-            return f"breaker  {event.name}: {event.spent:g} of {event.limit:g} used"
+            return "breaker", f"{event.name}: {event.spent:g} of {event.limit:g} used"
         case Nudged():
-            return f"breaker  the result carries a hint ({event.reason})"
+            return "breaker", f"the result carries a hint ({event.reason})"
         case Finished():
-            return f"breaker  run has ended: {event.state}"
+            return "breaker", f"run has ended: {event.state}"
         case ModeChange():
-            return f"breaker  run is now {event.mode} ({event.reason})"
+            return "breaker", f"run is now {event.mode} ({event.reason})"
         case CircuitOpened():
-            return f"breaker  {event.circuit or 'every tool'} is left alone ({event.reason})"
+            return "breaker", f"{event.circuit or 'every tool'} is left alone ({event.reason})"
         case ChildBegun():
-            return f"breaker  a sub-agent begins ({event.agent or event.child})"
+            return "breaker", f"a sub-agent begins ({event.agent or event.child})"
