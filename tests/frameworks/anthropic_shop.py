@@ -84,16 +84,20 @@ DESK = {
 }
 
 
-def own_run(task: Task) -> BreakerRun:
-    """A run of the agent's own breaker, on the task's limits and clock."""
+def breaker_of(task: Task) -> Breaker:
+    """The agent's own breaker, on the task's limits and clock."""
     each = task.token_price_usd * 1_000_000
-    breaker = Breaker(
+    return Breaker(
         budget=task.limits,
         clock=task.clock,
         specs=DESK,
         prices={task.model.name: (each, each)},
     )
-    return breaker.run()
+
+
+def own_run(task: Task) -> BreakerRun:
+    """A run of it."""
+    return breaker_of(task).run()
 
 
 def guarded_runner(task: Task) -> str:
