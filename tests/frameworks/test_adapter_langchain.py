@@ -15,7 +15,7 @@ from langchain.messages import AIMessage, ToolMessage
 from langchain.tools import InjectedState, ToolRuntime, tool
 from langchain_core._api.beta_decorator import LangChainBetaWarning
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.runnables import RunnableLambda, RunnableSequence
+from langchain_core.runnables import RunnableConfig, RunnableLambda, RunnableSequence
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -27,6 +27,7 @@ from langsmith import tracing_context
 from pytest_tripwire import Harness, HarnessError, Run, Task
 from pytest_tripwire.adapters import Adoption, UnknownToolError
 from pytest_tripwire.adapters.langchain import adopt, definition
+from pytest_tripwire.adapters.langchain.asking import ANSWERS
 from pytest_tripwire.adapters.langchain.bodies import Borrowed
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
@@ -61,6 +62,20 @@ def as_tool(graph: Any, name: str) -> Any:
         return graph.as_tool(name=name, description="Ask.", arg_types={"messages": list})
 
 
+def answers_kept() -> bool:
+    found: list[Any] = []
+
+    def look(state: MessagesState, config: RunnableConfig) -> None:
+        found.append(config["configurable"].get(ANSWERS))
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("look", look)
+    graph.add_edge(START, "look")
+    graph.compile().invoke({"messages": []})
+    (kept,) = found
+    return bool(kept.resume == [] and kept.get_null_resume() is None)
+
+
 def needed() -> dict[str, bool]:
     """What of the framework the adapter rests on, and whether it is there."""
     node = ToolNode([refund_nobody])
@@ -80,6 +95,8 @@ def needed() -> dict[str, bool]:
         "ToolNode._awrap_tool_call": hasattr(node, "_awrap_tool_call"),
         "ToolNode._handle_tool_errors": hasattr(node, "_handle_tool_errors"),
         "ToolNode._messages_key": hasattr(node, "_messages_key"),
+        "ToolNode._parse_input": hasattr(node, "_parse_input"),
+        "a task's answers, in its config": answers_kept(),
         "create_agent's graph is a Pregel": isinstance(graph, Pregel),
         "create_agent's node 'tools' is a ToolNode": type(in_graph.bound) is ToolNode,
         "PregelNode.copy": hasattr(in_graph, "copy"),

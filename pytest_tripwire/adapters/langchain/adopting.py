@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NoReturn, get_type_hints
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -16,6 +17,7 @@ from langgraph.pregel.protocol import PregelProtocol
 from langgraph.types import Command
 
 from pytest_tripwire.adapters.adoption import Adoption, UnknownToolError
+from pytest_tripwire.adapters.langchain.asking_node import AskingToolNode
 from pytest_tripwire.adapters.langchain.bodies import (
     MARK,
     asked_first,
@@ -133,11 +135,14 @@ class _Taking:
         return node
 
     def _tool_node(self, node: Any, name: str, agent: str) -> Any:
-        if type(node) is not ToolNode:
+        if type(node) not in (ToolNode, AskingToolNode):
             kind = type(node).__name__
             _unreachable(f"the node {name!r} of {agent!r} is a {kind}, a ToolNode of its own kind")
         sync, later = node._wrap_tool_call, node._awrap_tool_call  # noqa: SLF001 - no other way in
-        return ToolNode(
+        make: Callable[..., Any] = ToolNode
+        if isinstance(node, AskingToolNode):
+            make = partial(AskingToolNode, asking=node.asking)
+        return make(
             [self.tool(each, agent) for each in node.tools_by_name.values()],
             name=node.name,
             tags=node.tags,

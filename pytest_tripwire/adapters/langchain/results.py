@@ -44,6 +44,12 @@ def refusal(request: Any, result: Any) -> Any:
     return ToolMessage(as_text(result), tool_call_id=call["id"], name=call["name"])
 
 
+def nothing_yet(request: Any) -> Any:
+    """What stands for a call that is only decided about; no model is shown it."""
+    call = request.tool_call
+    return ToolMessage("", tool_call_id=call["id"], name=call["name"])
+
+
 def problem(request: Any, error: Exception) -> Any:
     """What the model is shown of arguments that do not fit."""
     call = request.tool_call
