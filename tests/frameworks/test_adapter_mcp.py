@@ -26,7 +26,7 @@ from pytest_tripwire.adapters.mcp import (
     effect_of,
     guarded_session,
 )
-from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, RunBudget, Usage
+from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, RunBudget
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.guard import UndeclaredToolError
 from pytest_tripwire.harness.failures import HarnessError
@@ -149,111 +149,6 @@ def test_what_a_tool_of_the_case_raises_is_told_as_a_server_does() -> None:
     Harness("lost-write", agent).run()
 
     assert texts == ["Error executing tool issue_refund", "Unknown tool: burn_it"]
-
-
-# -- in production: what the adapter contains by itself
-
-
-def declared(name: str, effect: Effect, **fields: Any) -> ToolSpec:
-    """What a team would declare of one of the desk's tools."""
-    return ToolSpec(
-        name=name,
-        effect=effect,
-        definite_failures=("NotAcceptedError", "RateLimitedError", "UnknownRecordError"),
-        denials=("PolicyDeniedError",),
-        **fields,
-    )
-
-
-BY_ORDER: dict[str, Any] = {"operation": "refund", "identity": ("order_id",)}
-DESK = {
-    each.name: each
-    for each in (
-        declared("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
-        declared(
-            "issue_refund", Effect.WRITE, wording=("reason",), result_id="refund_id", **BY_ORDER
-        ),
-        declared(
-            "issue_credit", Effect.WRITE, wording=("note",), result_id="refund_id", **BY_ORDER
-        ),
-        declared("get_refund", Effect.READ, identity=("order_id",)),
-        declared("get_order", Effect.READ, identity=("order_id",), result_version="version"),
-        declared(
-            "hand_over",
-            Effect.HANDOFF,
-            identity=("to", "order_id"),
-            wording=("note",),
-            required_fields=("findings",),
-        ),
-    )
-}
-
-
-def own_run(task: Task) -> BreakerRun:
-    """A run of the agent's own breaker, on the task's limits and clock."""
-    each = task.token_price_usd * 1_000_000
-    breaker = Breaker(
-        budget=task.limits,
-        clock=task.clock,
-        specs=DESK,
-        prices={task.model.name: (each, each)},
-    )
-    return breaker.run()
-
-
-def guarded_agent(task: Task) -> Any:
-    """The client asks."""
-    run = own_run(task)
-    return _counted(task, run, lambda desk: guarded_session(desk, run), task.tools.mcp())
-
-
-def guarded_server(task: Task) -> Any:
-    """The server asks, whatever its client does."""
-    run, server = own_run(task), task.tools.mcp()
-    server.middleware.append(ServerMiddleware(lambda _context: run))
-    return _counted(task, run, lambda desk: desk, server)
-
-
-async def _counted(task: Task, run: BreakerRun, through: Callable[[Any], Any], server: Any) -> str:
-    from openai import AsyncOpenAI
-
-    messages: list[Any] = [{"role": "user", "content": task.prompt}]
-    url = task.model.base_url("openai")
-    with run:
-        async with (
-            Client(server) as client,
-            AsyncOpenAI(base_url=url, api_key="any") as model,
-        ):
-            desk = through(client)
-            while run.before_model().allowed:
-                reply = await model.chat.completions.create(
-                    model=task.model.name, messages=messages, tools=task.tools.schemas("openai")
-                )
-                said, used = reply.choices[0].message, reply.usage
-                usage = Usage(
-                    prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens
-                )
-                run.after_model(usage, said.content or "", task.model.name)
-                messages.append(said)
-                for call in said.tool_calls or ():
-                    result = await desk.call_tool(*_named(call))
-                    text = result.content[0].text
-                    messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
-                if not said.tool_calls:
-                    break
-    return "Done."
-
-
-@pytest.mark.parametrize("agent", [guarded_agent, guarded_server])
-@pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "stale-resume"])
-def test_the_adapter_alone_leaves_the_case_contained(
-    case: str, agent: Callable[[Task], Any]
-) -> None:
-    options = Options(protection="own", stops=(Interrupted,))
-
-    run = Harness(case, agent, options=options).run()
-
-    assert run.cell.state is State.CONTAINED, run.cell.broken
 
 
 # -- in production: a small shop
