@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -218,6 +220,60 @@ def test_a_request_that_failed_cost_nothing() -> None:
 
 def test_nobody_knows_what_a_request_cost_that_was_cut_off() -> None:
     assert asked(asyncio.CancelledError()) == [Usage()]
+
+
+class Opening(FunctionModel):
+    """A model whose stream breaks while it opens."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(stream_function=pieces)
+        self._error = error
+
+    @asynccontextmanager
+    async def request_stream(self, *_: Any, **_more: Any) -> AsyncIterator[Any]:
+        raise self._error
+        yield
+
+
+async def pieces(*_: Any) -> AsyncIterator[str]:
+    yield "one "
+    yield "two"
+
+
+async def opened(model: Any, told: Any, stops: int | None = None) -> None:
+    """Read a stream, or no more than so many events of it."""
+    messages = [parts.ModelRequest.user_text_prompt("Go")]
+    streaming = Metered(model, told).request_stream(messages, None, ModelRequestParameters())
+    async with streaming as stream:
+        number = 0
+        async for _ in stream:
+            number += 1
+            if number == stops:
+                break
+
+
+@pytest.mark.parametrize(
+    ("error", "costs"),
+    [(asyncio.CancelledError(), Usage()), (ConnectionError("gone"), "failed")],
+    ids=["cut off", "failed"],
+)
+def test_a_stream_that_breaks_while_it_opens_is_settled(error: BaseException, costs: Any) -> None:
+    told: Any = Told()
+
+    with pytest.raises(type(error)):
+        asyncio.run(opened(Opening(error), told))
+
+    assert told.heard == [costs]
+
+
+def test_nobody_knows_what_a_stream_costs_in_the_end_that_is_left_early() -> None:
+    left, read = Told(), Told()
+
+    asyncio.run(opened(FunctionModel(stream_function=pieces), left, stops=1))
+    asyncio.run(opened(FunctionModel(stream_function=pieces), read))
+
+    assert left.heard == [Usage()]
+    assert read.heard[0].completion_tokens > 0
 
 
 def test_a_usage_is_known_as_far_as_it_is_said() -> None:

@@ -101,7 +101,7 @@ class Played:
                 call.name, call.plain, call_id=call.call_id, agent=call.agent
             )
         with ExitStack() as stack:
-            for each in delegates_of(call.function):
+            for each in delegates_of(call.body.function):
                 stack.enter_context(taken_over(each, self._adoption))
             return await call.execute(call.arguments)
 

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.exceptions import ApprovalRequired
-from pydantic_ai.messages import ToolReturn
+from pydantic_ai.capabilities import (
+    AbstractCapability,
+    CapabilityOrdering,
+    CombinedCapability,
+)
 
-from pytest_tripwire.adapters.bridge import Bridge, is_refused, waits_for_yes
-from pytest_tripwire.adapters.pydantic_ai.metered import Metered
-from pytest_tripwire.adapters.pydantic_ai.placed import Call, placed, plain, read
+from pytest_tripwire.adapters.pydantic_ai.asked import Asked, may_defer
+from pytest_tripwire.adapters.pydantic_ai.metered import metered
+from pytest_tripwire.adapters.pydantic_ai.outputs import Outputs
+from pytest_tripwire.adapters.pydantic_ai.placed import conducts, placed
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import ToolSpec, spec_of
-
-#: By these a tool says that it has not begun: it asks a person, or leaves the call to others.
-NOT_BEGUN = ("ApprovalRequired", "CallDeferred")
+from pytest_tripwire.timeline import ToolSpec
 
 
 @dataclasses.dataclass(init=False)
 class Tripwire(AbstractCapability[Any]):
-    """Asks a run before any tool's body runs, and tells it of every model request.
+    """Asks a run before any tool's body runs, or any output function's, and tells it of every model
+    request.
 
     `await agent.run(prompt, capabilities=[Tripwire(run)])`
 
     A refused call gives the refusal as its result, for the model to read. A request that may not be
-    sent raises `RunStoppedError`.
+    sent raises `RunStoppedError`. Two of them on one agent, such as one where it is made and one
+    where it is run, are one.
 
     Args:
         run: decides; give each agent that works in it a capability of its own.
         specs: declarations of tools by name; they outweigh those of the run's breaker, and these
-            `@tool_spec`.
-        count_model: whether to tell the run of model requests.
+            `@tool_spec`. An output function goes by its own name.
+        count_model: whether to tell the run of model requests. A realtime session, of which nobody
+            can tell it, is refused unless this is false.
         defer: whether a call that needs a yes is put up for approval in the way of Pydantic
             AI, which wants `DeferredToolRequests` among the agent's output types; else the refusal
             says by which id `run.approve` takes the yes.
+
+    Raises:
+        UndeclaredToolError: in the agent's run, before the model is asked: nobody declared what a
+            tool or an output function does.
+        ValueError: in the agent's run: two of them ask two runs, or declare a tool differently; a
+            realtime session would be uncounted; or an output acts in a way that nobody can ask for.
     """
 
     def __init__(
@@ -50,102 +57,40 @@ class Tripwire(AbstractCapability[Any]):
         defer: bool = False,
     ) -> None:
         super().__init__()
-        declared = {name: _may_defer(spec) for name, spec in (specs or {}).items()}
-        self._conduct = Asked(Bridge(run, declared), defer=defer)
         self._run = run
+        self._specs = {name: may_defer(spec) for name, spec in (specs or {}).items()}
         self._count_model = count_model
+        self._defer = defer
 
     def get_ordering(self) -> CapabilityOrdering:
         """Outside of all others, so that it sees the names that the model does."""
         return CapabilityOrdering(position="outermost")
 
+    async def for_run(self, ctx: Any) -> AbstractCapability[Any]:
+        """This, and what has to stand inside of all others."""
+        if not _is_realtime(ctx.model):
+            return CombinedCapability([self, Outputs(self._run, self._specs)])
+        if self._count_model:
+            raise ValueError(
+                "a realtime session tells nobody of its requests, so that no limit on turns, "
+                "tokens or costs would hold. Its tools can be guarded: "
+                "Tripwire(run, count_model=False)"
+            )
+        return self
+
     def get_wrapper_toolset(self, toolset: Any) -> Any:
         """The run's tools, asked for."""
-        return placed(toolset, self._conduct)
+        for each in conducts(toolset):
+            if isinstance(each, Asked):
+                each.join(self._run, self._specs, defer=self._defer)
+                return None
+        return placed(toolset, Asked(self._run, self._specs, defer=self._defer))
 
     def get_wrapper_model(self, model: Any) -> Any:
         """The model, counted."""
-        return Metered(model, self._run) if self._count_model else None
+        return metered(model, self._run) if self._count_model else None
 
 
-class Asked:
-    """What stands in front of the bodies: the breaker's run.
-
-    Args:
-        bridge: leads to it.
-        defer: whether to ask a person in the framework's way.
-    """
-
-    def __init__(self, bridge: Bridge, *, defer: bool) -> None:
-        self._bridge = bridge
-        self._defer = defer
-
-    def offered(self, name: str, function: Callable[..., Any] | None) -> None:
-        """Declare a tool before any is called: one may be read to settle another."""
-        spec = spec_of(function)
-        self._bridge.take(name, asynchronous=True, spec=_may_defer(spec) if spec else None)
-
-    async def call(self, call: Call) -> Any:
-        """Run the body if the run lets it."""
-        ran = Ran(call)
-        approved = bool(call.context.tool_call_approved)
-        if approved:
-            self._approve(call.call_id or "")
-        result = await self._ask(call, ran)
-        if waits_for_yes(result) and approved:
-            # It was put up in another process; the yes is to this very call all the same.
-            self._approve(result["call_id"])
-            result = await self._ask(call, ran)
-        if _needs_a_yes(result) and self._defer:
-            raise ApprovalRequired(metadata={k: result[k] for k in ("reason", "message")})
-        return result if is_refused(result) else ran.as_given(result)
-
-    def _approve(self, call_id: str) -> None:
-        """Hand on what a person has said by the framework's own approval."""
-        with contextlib.suppress(LookupError):  # the run has not put it up, or not yet
-            self._bridge.run.approve(call_id)
-
-    async def _ask(self, call: Call, ran: Ran) -> Any:
-        return await self._bridge.acall(
-            call.name, call.plain, ran, call_id=call.call_id, agent=call.agent
-        )
-
-
-class Ran:
-    """Runs the body of a call, and reads what settles it."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self._given: Any = None
-        self._shown: Any = None
-
-    async def __call__(self, name: str, arguments: dict[str, Any]) -> Any:
-        """The result as the breaker takes it."""
-        if name != self._call.name:
-            return _bare(await read(self._call.context, name, arguments))
-        asked = self._call.plain
-        # What the breaker has put in, its own key, and nothing that was validated.
-        own = {k: v for k, v in arguments.items() if k not in asked or asked[k] != v}
-        self._given = await self._call.execute({**self._call.arguments, **own})
-        self._shown = _bare(self._given)
-        return self._shown
-
-    def as_given(self, result: Any) -> Any:
-        """The tool's own result, unless the breaker has added a hint to it."""
-        if result is self._shown:
-            return self._given
-        if isinstance(self._given, ToolReturn):
-            return dataclasses.replace(self._given, return_value=result)
-        return result
-
-
-def _bare(result: Any) -> Any:
-    return plain(result.return_value if isinstance(result, ToolReturn) else result)
-
-
-def _needs_a_yes(result: Any) -> bool:
-    return is_refused(result) and "call_id" in result
-
-
-def _may_defer(spec: ToolSpec) -> ToolSpec:
-    return msgspec.structs.replace(spec, definite_failures=(*spec.definite_failures, *NOT_BEGUN))
+def _is_realtime(model: Any) -> bool:
+    # By its name: importing what a realtime session needs takes longer than all the rest.
+    return any(each.__name__ == "RealtimeModel" for each in type(model).__mro__)

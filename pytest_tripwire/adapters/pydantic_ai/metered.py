@@ -58,10 +58,18 @@ class Metered(WrapperModel):
             if stream is None:
                 self._run.model_failed()
             raise
+        except BaseException:
+            if stream is None:
+                # It was cut off while it opened, and may be answered all the same.
+                self._run.after_model(Usage())
+            raise
         finally:
-            # Of a stream that was left early nobody knows what it has cost in the end.
             if stream is not None:
                 self._pay(stream.get())
+
+    def tells(self, run: BreakerRun) -> bool:
+        """Whether this is the run that is told."""
+        return run is self._run
 
     def _open(self) -> None:
         verdict = self._run.before_model()
@@ -74,9 +82,23 @@ class Metered(WrapperModel):
         self._run.after_model(usage_of(response), response.text or "", name, provider)
 
 
+def metered(model: Any, run: BreakerRun) -> Metered | None:
+    """A model whose requests `run` is told of; None if it is told of them already."""
+    inner = model
+    while isinstance(inner, WrapperModel):
+        if isinstance(inner, Metered) and inner.tells(run):
+            return None
+        inner = inner.wrapped
+    return Metered(model, run)
+
+
 def usage_of(response: Any) -> Usage:
-    """What a response says that it used; what it does not say is unknown."""
+    """What a response says that it used; what it does not say is unknown. So is what a stream has
+    used in the end that was left early.
+    """
     used = response.usage
+    if response.state in ("incomplete", "interrupted"):
+        return Usage()
     if used.unmeasured_requests or not used.total_tokens:
         return Usage(cost_usd=used.cost)
     return Usage(

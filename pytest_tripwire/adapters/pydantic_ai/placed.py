@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
 
-from pydantic_ai.toolsets import FunctionToolset, WrapperToolset
+from pydantic_ai.toolsets import CombinedToolset, FunctionToolset, WrapperToolset
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from pytest_tripwire.adapters.pydantic_ai.native import agent_name
@@ -23,11 +22,27 @@ from pytest_tripwire.adapters.pydantic_ai.native import agent_name
 #: Runs the body with these arguments.
 Execute: TypeAlias = Callable[[dict[str, Any]], Awaitable[Any]]
 
-#: Where a definition says which function it is of; nothing of it is sent to a model.
-FUNCTION = "tripwire:function"
+#: Where a definition says which body it is of; nothing of it is sent to a model.
+BODY = "tripwire:body"
 
-_NAME: ContextVar[str | None] = ContextVar("tripwire_pydantic_ai_name", default=None)
-_READING: ContextVar[bool] = ContextVar("tripwire_pydantic_ai_reading", default=False)
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Body:
+    """What runs when a tool is called.
+
+    Args:
+        name: the name that it has where it is; the model may know it by another.
+        function: the tool's function, where it is one.
+    """
+
+    name: str
+    function: Callable[..., Any] | None
+
+
+#: Under which name the model has called which body; None where the body cannot be told.
+_CALLED: ContextVar[tuple[str, Body | None] | None] = ContextVar(
+    "tripwire_pydantic_ai_called", default=None
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,14 +53,14 @@ class Call:
         name: the name that the model knows the tool by.
         arguments: as the framework has validated them; they may hold objects.
         context: the framework's own.
-        function: the tool's function, where it is one.
-        execute: runs the body.
+        body: what is to run.
+        execute: runs it.
     """
 
     name: str
     arguments: dict[str, Any]
     context: Any
-    function: Callable[..., Any] | None
+    body: Body
     execute: Execute
 
     @property
@@ -84,18 +99,18 @@ class Outermost(WrapperToolset[Any]):
         """The tools, unchanged."""
         tools: dict[str, Any] = await super().get_tools(ctx)
         for name, tool in tools.items():
-            metadata = tool.tool_def.metadata or {}
-            if FUNCTION in metadata:
-                self.conduct.offered(name, metadata[FUNCTION])
+            body = body_of(tool)
+            if body is not None:
+                self.conduct.offered(name, body.function)
         return tools
 
     async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
         """Make the call under its name."""
-        token = _NAME.set(name)
+        token = _CALLED.set((name, body_of(tool)))
         try:
             return await super().call_tool(name, tool_args, ctx, tool)
         finally:
-            _NAME.reset(token)
+            _CALLED.reset(token)
 
 
 @dataclasses.dataclass
@@ -104,8 +119,12 @@ class Innermost(WrapperToolset[Any]):
 
     conduct: Conduct
 
+    def visit_and_replace(self, visitor: Callable[[Any], Any]) -> Any:
+        """Another conduct stands in front of this one: what this one runs is a body to it."""
+        return visitor(self)
+
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
-        """The tools, each with a note of its function."""
+        """The tools, each with a note of its body."""
         tools = await super().get_tools(ctx)
         return {name: self._noted(name, tool) for name, tool in tools.items()}
 
@@ -113,32 +132,50 @@ class Innermost(WrapperToolset[Any]):
         shown = tool.tool_def
         if shown.kind == "external":
             return tool  # it has no body here
-        metadata = {**(shown.metadata or {}), FUNCTION: self._function(name, tool)}
+        metadata = {**(shown.metadata or {}), BODY: self._body(name, tool)}
         return dataclasses.replace(tool, tool_def=dataclasses.replace(shown, metadata=metadata))
 
-    def _function(self, name: str, tool: Any) -> Callable[..., Any] | None:
-        if not isinstance(self.wrapped, FunctionToolset):
-            return None
-        own = self.wrapped.tools.get(getattr(tool, "original_name", None) or name)
-        return own.function if own is not None else None
+    def _body(self, name: str, tool: Any) -> Body:
+        leaf = self.wrapped
+        while isinstance(leaf, Innermost):
+            leaf = leaf.wrapped
+        inside = getattr(tool, "original_name", None) or name
+        own = leaf.tools.get(inside) if isinstance(leaf, FunctionToolset) else None
+        return Body(name=inside, function=own.function if own is not None else None)
 
     async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
         """Let the conduct see to it."""
         inner = super().call_tool
-        if _READING.get():
-            return await inner(name, tool_args, ctx, tool)
 
         async def execute(arguments: dict[str, Any]) -> Any:
             return await inner(name, arguments, ctx, tool)
 
+        body = self._body(name, tool)
         call = Call(
-            name=_NAME.get() or name,
+            name=_name_of(body, ctx) or name,
             arguments=dict(tool_args),
             context=ctx,
-            function=self._function(name, tool),
+            body=body,
             execute=execute,
         )
         return await self.conduct.call(call)
+
+
+def body_of(tool: Any) -> Body | None:
+    """What a tool runs, where a place has been made in front of it."""
+    body: Body | None = (tool.tool_def.metadata or {}).get(BODY)
+    return body
+
+
+def _name_of(body: Body, context: Any) -> str | None:
+    """The name that the model knows a body by. What a toolset calls besides what the model has
+    called is another body, and goes by its own name.
+    """
+    called, of = _CALLED.get() or (None, None)
+    if called is not None and of in (None, body):
+        return called
+    tools = (context.tool_manager.tools or {}) if context.tool_manager is not None else {}
+    return next((name for name, tool in tools.items() if body_of(tool) == body), None)
 
 
 def placed(toolset: Any, conduct: Conduct) -> Any:
@@ -147,25 +184,14 @@ def placed(toolset: Any, conduct: Conduct) -> Any:
     return Outermost(inside, conduct)
 
 
-async def read(context: Any, name: str, arguments: dict[str, Any]) -> Any:
-    """Ask a tool of the same run, unasked. Raises LookupError if there is none of this name."""
-    manager = context.tool_manager
-    tool = (manager.tools or {}).get(name) if manager is not None else None
-    if tool is None:
-        raise LookupError(f"no tool {name!r} in this step of the run")
-    given = tool.args_validator.validate_python(arguments)
-    asking = dataclasses.replace(context, tool_name=name, tool_call_id=None)
-    with _unasked():
-        return await manager.toolset.call_tool(name, given, asking, tool)
-
-
-@contextmanager
-def _unasked() -> Iterator[None]:
-    token = _READING.set(True)
-    try:
-        yield
-    finally:
-        _READING.reset(token)
+def conducts(toolset: Any) -> Iterator[Conduct]:
+    """What stands in front of a toolset's bodies already, from outside in."""
+    if isinstance(toolset, Outermost):
+        yield toolset.conduct
+    if isinstance(toolset, WrapperToolset):
+        yield from conducts(toolset.wrapped)
+    elif isinstance(toolset, CombinedToolset):
+        yield from (found for each in toolset.toolsets for found in conducts(each))
 
 
 def plain(value: Any) -> Any:
