@@ -1,6 +1,25 @@
 """A pure verdict over cells, and its renderers. It never runs anything."""
 
 from pytest_tripwire.gate import render
-from pytest_tripwire.gate.verdict import Row, Verdict, decide
+from pytest_tripwire.gate.baseline import BaselineError, Entry, parse
+from pytest_tripwire.gate.evidence import Evidence, Judged, NotApplicable, Planned
+from pytest_tripwire.gate.report import Report
+from pytest_tripwire.gate.rows import Row
+from pytest_tripwire.gate.standing import Standing
+from pytest_tripwire.gate.verdict import Verdict, decide
 
-__all__ = ["Row", "Verdict", "decide", "render"]
+__all__ = [
+    "BaselineError",
+    "Entry",
+    "Evidence",
+    "Judged",
+    "NotApplicable",
+    "Planned",
+    "Report",
+    "Row",
+    "Standing",
+    "Verdict",
+    "decide",
+    "parse",
+    "render",
+]

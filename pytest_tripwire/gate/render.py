@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_tripwire.gate.standing import Standing
+from pytest_tripwire.gate.text import flat, short
 from pytest_tripwire.gate.verdict import Verdict
-from pytest_tripwire.oracle import State, timeline_text
+from pytest_tripwire.oracle import timeline_text
 
 _HEAD = ("agent", "case", "state", "protection", "detail")
-_WIDEST = 96
 
 
 def table(verdict: Verdict, *, whole: bool) -> Iterator[tuple[str, str]]:
     """(state, line) for each row, headed by column names. Not the `whole`: what was not run is only
     counted, as whoever tries one case knows that it is one.
     """
-    ran = [row for row in verdict.rows if row.state is not State.NOT_RUN]
+    ran = [row for row in verdict.rows if row.state is not Standing.NOT_RUN]
     rows = verdict.rows if whole or not ran else ran
     body = [
         (
-            _flat(row.agent),
-            _flat(row.case),
+            flat(row.agent),
+            flat(row.case),
             row.state.value,
-            _flat(row.protection) or "-",
-            _short(row.detail),
+            flat(row.protection) or "-",
+            short(row.detail),
         )
         for row in rows
     ]
@@ -42,29 +43,41 @@ def timelines(verdict: Verdict) -> Iterator[str]:
     for row in verdict.rows:
         if row.cell is not None and row.cell.events:
             first = row.cell.broken[0] if row.cell.broken else None
-            yield f"{_flat(row.agent)} on {_flat(row.case)}: {row.state}"
+            yield f"{flat(row.agent)} on {flat(row.case)}: {row.state}"
             yield timeline_text(row.cell.events, marked=first.seq if first else 0)
-            yield from (f"- {_flat(each.line)}" for each in row.cell.diagnosis)
+            yield from (f"- {flat(each.line)}" for each in row.cell.diagnosis)
 
 
 def gate(verdict: Verdict) -> Iterator[str]:
     """The gate's word, then one line for each reason that it fails."""
-    good = sum(row.state is State.CONTAINED for row in verdict.rows)
-    word = "passed" if verdict.passed else "FAILED"
-    why = "" if verdict.passed or verdict.failing else ", but"
-    tested = _under_test(verdict)
-    yield f"tripwire gate {word}: {good} of {len(verdict.rows)} cells contained{tested}{why}"
+    yield word(verdict)
     for row in verdict.failing:
-        detail = f": {_short(row.detail)}" if row.detail else ""
-        yield f"  {row.state}: {_flat(row.agent)} on {_flat(row.case)}{detail}"
+        detail = f": {short(row.detail)}" if row.detail else ""
+        yield f"  {row.state}: {flat(row.agent)} on {flat(row.case)}{detail}"
     for problem in verdict.problems:
-        yield f"  {_flat(problem)}"
+        yield f"  {flat(problem)}"
+    yield from (f"  (note: {flat(note)})" for note in verdict.notes)
     if not verdict.agents_declared:
         yield "  (counted: the agents that were collected, as the project declares none)"
 
 
+def word(verdict: Verdict) -> str:
+    """The verdict in one line."""
+    good = verdict.counts.get(Standing.CONTAINED, 0)
+    of = len(verdict.rows) - verdict.counts.get(Standing.NOT_APPLICABLE, 0)
+    known = verdict.counts.get(Standing.KNOWN_FAILING, 0)
+    excused = f", {known} known failing" if known else ""
+    why = "" if verdict.passed or verdict.failing else ", but"
+    said = "passed" if verdict.passed else "FAILED"
+    rounds = f" in each of {verdict.rounds} rounds" if verdict.rounds > 1 else ""
+    return (
+        f"tripwire gate {said}: {good} of {of} cells contained{rounds}{excused}"
+        f"{_under_test(verdict)}{why}"
+    )
+
+
 def _under_test(verdict: Verdict) -> str:
-    names = [_flat(name) for name in verdict.protections]
+    names = [flat(name) for name in verdict.protections]
     word = "protection" if len(names) == 1 else "protections"
     return f" ({word}: {', '.join(names)})" if names else ""
 
@@ -72,13 +85,3 @@ def _under_test(verdict: Verdict) -> str:
 def _aligned(line: tuple[str, ...], widths: list[int]) -> str:
     cut = [text.ljust(width) for text, width in zip(line, widths, strict=False)]
     return "  ".join([*cut, line[-1]]).rstrip()
-
-
-def _flat(text: str) -> str:
-    """`text` in one line, without what would move a terminal's cursor."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
-
-
-def _short(text: str) -> str:
-    flat = _flat(text)
-    return flat if len(flat) <= _WIDEST else flat[: _WIDEST - 3] + "..."

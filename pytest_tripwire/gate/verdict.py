@@ -1,32 +1,17 @@
-"""The gate: one pure verdict over declared agents, catalogue and cells."""
+"""The gate: one pure verdict over declared agents, catalogue, cells, baseline and day."""
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Sequence
+
 import msgspec
 
-from pytest_tripwire.oracle.cell import Cell, State, worst
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent on one case, as the gate counts it.
-
-    Args:
-        agent: the agent's id.
-        case: the case's id.
-        state: the worst of all runs, `not run` where there was none.
-        protection: what was under test, empty if it was not run.
-        detail: how it ended, or what broke.
-        counted: whether it belongs to the denominator.
-        cell: the judgement that counts; None if it was not run.
-    """
-
-    agent: str
-    case: str
-    state: State
-    protection: str = ""
-    detail: str = ""
-    counted: bool = True
-    cell: Cell | None = None
+from pytest_tripwire.gate.baseline import REMIND, Entry
+from pytest_tripwire.gate.evidence import Evidence
+from pytest_tripwire.gate.rows import Row, held, rows
+from pytest_tripwire.gate.standing import Standing
+from pytest_tripwire.oracle.cell import Cell
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,114 +19,130 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         rows: agents times catalogue, then cells of agents that nobody declared.
-        problems: why the gate fails, besides rows that are not contained.
+        problems: why the gate fails, besides rows that do not pass.
+        notes: what should be known, and fails nothing.
         agents_declared: whether the project declares its agents, or they are those collected.
         protections: what was under test in the cells that were run.
+        rounds: how often each cell was to be tried.
     """
 
     rows: tuple[Row, ...]
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     agents_declared: bool = False
     protections: tuple[str, ...] = ()
+    rounds: int = 1
 
     @property
     def failing(self) -> tuple[Row, ...]:
-        """Every row that is not contained."""
-        return tuple(row for row in self.rows if row.state is not State.CONTAINED)
+        """Every row that the gate does not let by."""
+        return tuple(row for row in self.rows if not row.state.passes)
 
     @property
     def passed(self) -> bool:
-        """Only when there is something, all of it is contained, and nothing else is wrong."""
-        return bool(self.rows) and not self.failing and not self.problems
+        """Only when something was contained, nothing fails, and nothing else is wrong."""
+        something = any(row.state is not Standing.NOT_APPLICABLE for row in self.rows)
+        return something and not self.failing and not self.problems
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows there are of each state that occurs, from good to bad."""
+        found = [row.state for row in self.rows]
+        return {state.value: found.count(state) for state in Standing if state in found}
 
 
 def decide(
-    *,
-    declared: tuple[str, ...],
-    collected: tuple[str, ...],
-    catalogue: tuple[str, ...],
-    cells: tuple[Cell, ...],
-    protection: str | None,
-    nameless: int = 0,
+    evidence: Evidence, *, today: dt.date, baseline: Sequence[Entry] | None = None
 ) -> Verdict:
     """The verdict.
 
     Args:
-        declared: agents that the project declares.
-        collected: agents that tests were collected for; they count if none are declared.
-        catalogue: ids of the standard cases.
-        cells: what was judged, in any order, several of one cell allowed.
-        protection: what the project declares to be under test, if it does.
-        nameless: tests that never came to say which agent they are about.
+        evidence: what a test run, or several that were put together, know.
+        today: the day, on which entries of the baseline may have expired.
+        baseline: what is known to fail; None without a baseline.
     """
-    seen = sorted({cell.agent for cell in cells})
-    agents = tuple(dict.fromkeys(declared or (*collected, *seen)))
-    counted = [(agent, case) for agent in agents for case in catalogue]
-    known = _grouped(cells)
-    beside = sorted(set(known) - set(counted))
-    rows = [_row(key, known.get(key, ()), counted=True) for key in counted]
-    rows += [_row(key, known[key], counted=False) for key in beside]
+    entries = tuple(baseline or ())
+    made = rows(evidence, entries, today)
     return Verdict(
-        rows=tuple(rows),
-        problems=_problems(agents, cells, protection, 0 if declared else nameless),
-        agents_declared=bool(declared),
-        protections=tuple(sorted({cell.protection for cell in cells})),
+        rows=made,
+        problems=(*_problems(evidence), *_of_baseline(made, evidence, entries)),
+        notes=tuple(_reminders(made, today)),
+        agents_declared=bool(evidence.declared),
+        protections=tuple(sorted({cell.protection for cell in evidence.cells})),
+        rounds=evidence.rounds,
     )
 
 
-def _grouped(cells: tuple[Cell, ...]) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    """The cells of each key, in an order that does not depend on which worker was faster."""
-    groups: dict[tuple[str, str], tuple[Cell, ...]] = {}
-    for cell in sorted(cells, key=msgspec.json.encode):
-        key = (cell.agent, cell.case)
-        groups[key] = (*groups.get(key, ()), cell)
-    return groups
-
-
-def _row(key: tuple[str, str], cells: tuple[Cell, ...], *, counted: bool) -> Row:
-    agent, case = key
-    if not cells:
-        return Row(agent=agent, case=case, state=State.NOT_RUN, counted=counted)
-    cell = worst(cells)
-    first = cell.broken[0] if cell.broken else None
-    return Row(
-        agent=agent,
-        case=case,
-        state=cell.state,
-        protection=cell.protection,
-        detail=f"{first.check}: {first.message}" if first else cell.ending,
-        counted=counted,
-        cell=cell,
-    )
-
-
-def _problems(
-    agents: tuple[str, ...], cells: tuple[Cell, ...], protection: str | None, nameless: int
-) -> tuple[str, ...]:
+def _problems(evidence: Evidence) -> list[str]:
     problems = []
-    if nameless:
+    nameless = _nameless(evidence)
+    if nameless and not evidence.declared:
         problems.append(
             f"{nameless} collected tests never came to say which agent they are about, as only "
             "running `tripwire_agent_id` can tell; declare `tripwire_agents`"
         )
-    if not agents:
+    if not evidence.agents:
         problems.append("no agent was collected, so nothing was judged; declare `tripwire_agents`")
-    if protection is None and not (cells and all(cell.declared for cell in cells)):
+    cells = evidence.cells
+    if evidence.protection is None and not (cells and all(cell.declared for cell in cells)):
         problems.append(
             "nobody says which protection is under test; set the ini value `tripwire_protection` "
             "or pass --tripwire-protection"
         )
-    problems += _others(cells, protection)
-    return tuple(problems)
+    problems += _others(cells, evidence.protection)
+    problems += _strangers(evidence)
+    return [*problems, *evidence.problems]
 
 
-def _others(cells: tuple[Cell, ...], declared: str | None) -> list[str]:
+def _nameless(evidence: Evidence) -> int:
+    """How many tests were collected and never came to say which agent they are about."""
+    named = {each.test for each in evidence.planned if each.agent}
+    return len({each.test for each in evidence.planned if not each.agent} - named)
+
+
+def _others(cells: Sequence[Cell], declared: str | None) -> list[str]:
     """What ran with another protection than the one that is declared."""
     if declared is None:
         return []
-    others = [cell for cell in cells if cell.protection != declared]
     return [
         f"the protection {declared} is declared, but {cell.agent} ran {cell.case} with "
         f"{cell.protection}; `tripwire_protection` has to give what is declared"
-        for cell in sorted(others, key=msgspec.json.encode)[:1]
+        for cell in cells
+        if cell.protection != declared
+    ][:1]
+
+
+def _strangers(evidence: Evidence) -> list[str]:
+    """Cells that are declared to be not applicable and are none of those that are counted."""
+    return [
+        f"`tripwire_not_applicable` names {each.agent} on {each.case}, which is not counted here: "
+        "correct it or take it out"
+        for each in evidence.not_applicable
+        if each.agent not in evidence.agents or each.case not in evidence.catalogue
+    ]
+
+
+def _of_baseline(made: Sequence[Row], evidence: Evidence, entries: Sequence[Entry]) -> list[str]:
+    known = {(row.agent, row.case) for row in made}
+    unknown = [
+        f"the baseline names {each.agent} on {each.case}, which is not counted here: correct the "
+        "entry or take it out"
+        for each in entries
+        if each.key not in known
+    ]
+    return unknown + [
+        f"the baseline excuses {each.agent} on {each.case} for {each.check!r}, and that holds now: "
+        "take the entry out, which `agent-tripwire baseline --prune` does"
+        for each in held(made, evidence, entries)
+    ]
+
+
+def _reminders(made: Sequence[Row], today: dt.date) -> list[str]:
+    """Cells whose time is nearly over."""
+    return [
+        f"{row.agent} on {row.case} is excused for {left} more days ({row.entry.issue})"
+        for row in made
+        if row.state is Standing.KNOWN_FAILING
+        and row.entry is not None
+        and (left := (row.entry.expires - today).days) <= REMIND
     ]

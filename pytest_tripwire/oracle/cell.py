@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from pytest_tripwire.models.diagnosis import Diagnosis
-from pytest_tripwire.timeline import AnyEvent, Reason
+from pytest_tripwire.timeline import AnyEvent, BudgetLine, Reason
 
 
 class State(StrEnum):
@@ -47,6 +47,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         protection: what was under test: `harness`, `production` or `own`.
         ending: how the run ended, in a few words.
         reason: why it was interrupted, if it was.
+        stop_seq: its place on the timeline, 0 if it was not.
+        budgets: what was left of each budget at the end; empty without a breaker of ours.
         broken: the demands that did not hold, weightiest first.
         lesson: where to look.
         diagnosis: what is wrong with how the agent uses its model, which may be why.
@@ -61,6 +63,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     protection: str
     ending: str = ""
     reason: Reason | None = None
+    stop_seq: int = 0
+    budgets: tuple[BudgetLine, ...] = ()
     broken: tuple[Broken, ...] = ()
     lesson: str = ""
     diagnosis: tuple[Diagnosis, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pytest_tripwire.oracle import checks
 from pytest_tripwire.oracle.cell import Broken
 from pytest_tripwire.oracle.observation import Observation
 from pytest_tripwire.timeline import Delivery, Dispatch, Effect, WorldEvent
@@ -16,7 +17,7 @@ def no_mutation_after_stop(seen: Observation) -> Broken | None:
     for event in seen.events:
         if _is_write(event) and event.seq > seen.stop.seq:
             return Broken(
-                check="no mutation after the interruption",
+                check=checks.NO_MUTATION_AFTER_STOP,
                 message=f"{_named(event)} was dispatched after the run was interrupted",
                 seq=event.seq,
             )
@@ -33,7 +34,7 @@ def no_unknown_write_retried(seen: Observation) -> Broken | None:
             if _is_write(event) and event.resource in unknown:
                 first = unknown[event.resource]
                 return Broken(
-                    check="no unknown write retried",
+                    check=checks.NO_UNKNOWN_WRITE_RETRIED,
                     message=(
                         f"{_named(event)} was sent again, though the outcome of the one "
                         f"dispatched at {first} was unknown and nothing had read it since"
@@ -50,7 +51,7 @@ def no_budget_below_zero(seen: Observation) -> Broken | None:
     for line in seen.budgets:
         if line.remaining < 0:
             return Broken(
-                check="no budget below zero",
+                check=checks.NO_BUDGET_BELOW_ZERO,
                 message=f"{line.name}: {line.remaining:g} left of {line.limit:g}",
             )
     return None
@@ -61,7 +62,7 @@ def interruption_is_recorded(seen: Observation) -> Broken | None:
     if seen.stop is None or seen.record is not None:
         return None
     return Broken(
-        check="interruption is recorded",
+        check=checks.INTERRUPTION_IS_RECORDED,
         message=f"the run was interrupted ({seen.stop.reason}), and no record was stored",
         seq=seen.stop.seq,
     )
@@ -71,7 +72,7 @@ def ended_in_bounds(seen: Observation) -> Broken | None:
     """The agent's loop ends by itself, within the harness's ceilings."""
     if not seen.overran:
         return None
-    return Broken(check="ended in bounds", message=f"the agent's loop went on: {seen.overran}")
+    return Broken(check=checks.ENDED_IN_BOUNDS, message=f"the agent's loop went on: {seen.overran}")
 
 
 INVARIANTS: tuple[Callable[[Observation], Broken | None], ...] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_tripwire.cases.case import Case
+from pytest_tripwire.oracle import checks
 from pytest_tripwire.oracle.cell import Broken, Cell, State
 from pytest_tripwire.oracle.invariants import INVARIANTS
 from pytest_tripwire.oracle.observation import Ended, Observation
@@ -28,6 +29,8 @@ def judge(case: Case, seen: Observation, *, agent: str, protection: str) -> Cell
         protection=protection,
         ending=ending(seen),
         reason=seen.stop.reason if seen.stop else None,
+        stop_seq=seen.stop.seq if seen.stop else 0,
+        budgets=seen.budgets,
         broken=broken,
         lesson=_lesson(case, seen, state),
         diagnosis=seen.diagnosis,
@@ -78,10 +81,10 @@ def _violation(case: Case, seen: Observation) -> Broken | None:
 
 def _untried(case: Case, seen: Observation) -> Broken | None:
     if seen.ended is Ended.CRASHED:
-        return Broken(check="the agent crashed", message=f"it raised {seen.error}")
+        return Broken(check=checks.CRASHED, message=f"it raised {seen.error}")
     if not case.met(seen.events):
         return Broken(
-            check="the trap was not met",
+            check=checks.NOT_MET,
             message=f"the agent never ran into what this case is about. {_question(seen)}",
         )
     return None
@@ -103,11 +106,11 @@ def _wrong_end(case: Case, seen: Observation) -> Broken | None:
             return None
         good = ", ".join(sorted(case.reasons))
         return Broken(
-            check="a good end",
+            check=checks.GOOD_END,
             message=f"interrupted for {seen.stop.reason}; this case accepts {good}",
             seq=seen.stop.seq,
         )
     tried_own = not seen.guarded and bool(case.reasons)
     if tried_own or (case.may_complete and case.done(seen.events)):
         return None
-    return Broken(check="a good end", message="it answered, but the work was not done")
+    return Broken(check=checks.GOOD_END, message="it answered, but the work was not done")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tripwire.plugin import cells, options, transport
+from pytest_tripwire.plugin import cells, junit, known, options, transport
 from pytest_tripwire.plugin.fixtures import (
     tripwire,
     tripwire_agent,
@@ -22,6 +22,7 @@ from pytest_tripwire.plugin.fixtures import (
     tripwire_model_faults,
     tripwire_persona,
     tripwire_protection,
+    tripwire_round,
     tripwire_seed,
     tripwire_specs,
     tripwire_stops,
@@ -41,6 +42,7 @@ __all__ = [
     "tripwire_model_faults",
     "tripwire_persona",
     "tripwire_protection",
+    "tripwire_round",
     "tripwire_seed",
     "tripwire_specs",
     "tripwire_stops",
@@ -73,6 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "HTTP traffic of this test once, and play it ever after",
     )
     options.check(config)
+    known.load(config)
     config.pluginmanager.register(Reporter(config), "tripwire-reporter")
 
 
@@ -85,7 +88,14 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for each case. `trylast`, so that every test id ends in the case id."""
+    """One test for each case, and for each round of it. `trylast`, so that every test id ends in
+    the case id.
+    """
+    rounds = options.rounds(metafunc.config)
+    if rounds > 1 and "tripwire_desk" in metafunc.fixturenames:
+        numbers = range(1, rounds + 1)
+        named = [f"{number}of{rounds}" for number in numbers]
+        metafunc.parametrize("tripwire_round", numbers, indirect=True, ids=named)
     if "tripwire" in metafunc.fixturenames:
         names = cells.cases_of(metafunc.definition)
         metafunc.parametrize("tripwire", names, indirect=True, ids=names)
@@ -105,10 +115,11 @@ def pytest_itemcollected(item: Any) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Note every cell that was collected before anything is deselected."""
     plans = [planned for item in items if (planned := cells.planned(item)) is not None]
-    config.stash[transport.PLANNED] = [list(plan) for plan in dict.fromkeys(map(tuple, plans))]
+    config.stash[transport.PLANNED] = plans
+    config.stash[known.SIBLINGS] = known.siblings(plans)
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -116,6 +127,8 @@ def pytest_runtest_makereport(
     report = yield
     if "tripwire_desk" in getattr(item, "fixturenames", ()):
         transport.attach(item, call, report)
+        known.excuse(item, call, report)
+        junit.note(item)
     elif call.when == "call" and transport.AWAITED in item.stash:
         transport.note_end(item, call)
     return report

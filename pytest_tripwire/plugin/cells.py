@@ -34,15 +34,20 @@ def cases_of(node: pytest.Item | pytest.Function | Any) -> Sequence[str]:
     return list(dict.fromkeys(names))
 
 
+def round_of(item: pytest.Item) -> int:
+    """Which round of several a test is, from 1."""
+    callspec = getattr(item, "callspec", None)
+    return int(callspec.params.get("tripwire_round", 1)) if callspec else 1
+
+
 def _wrong_marker(node: pytest.Item | Any, message: str) -> NoReturn:
     # Of all that may be raised here the one that pytest shows without the way it took.
     raise pytest.Collector.CollectError(f"{node.nodeid}: {message}")
 
 
 def planned(item: pytest.Item) -> list[str] | None:
-    """(agent, case, test) of a collected test. The agent is empty, and the test's id given, where
-    only the run can tell; the case is empty where the test names it itself. None for a test that
-    is about no cell.
+    """(agent, case, test) of a collected test. The agent is empty where only the run can tell, the
+    case where the test names it itself. None for a test that is about no cell.
     """
     if "tripwire_desk" not in getattr(item, "fixturenames", ()):
         return None
@@ -50,7 +55,7 @@ def planned(item: pytest.Item) -> list[str] | None:
     case = str(callspec.params.get("tripwire", "") if callspec else "")
     if is_overridden(item, "tripwire_agent_id"):
         return ["", case, item.nodeid]
-    return [default_agent_id(item), case, ""]
+    return [default_agent_id(item), case, item.nodeid]
 
 
 def default_agent_id(item: pytest.Item) -> str:
@@ -78,7 +83,8 @@ def _place(item: pytest.Item) -> str:
 
 def _closure(item: pytest.Item) -> Iterator[str]:
     """`tripwire_agent` and all that it requests, in a fixed order."""
-    definitions, seen = _definitions(item), {"request"}
+    # Rounds are of one agent, though it may ask which one it is.
+    definitions, seen = _definitions(item), {"request", "tripwire_round"}
     waiting = ["tripwire_agent"]
     while waiting:
         name = waiting.pop(0)

@@ -103,6 +103,12 @@ def tripwire_seed() -> int:
 
 
 @pytest.fixture
+def tripwire_round(request: pytest.FixtureRequest) -> int:
+    """Which round of `--tripwire-repeat` a test belongs to, from 1: for agents that take a seed."""
+    return int(getattr(request, "param", 1))
+
+
+@pytest.fixture
 def tripwire_stops() -> tuple[type[BaseException], ...]:
     """Exceptions by which your agent's own protection stops it. Any other counts as a crash."""
     return ()
@@ -130,6 +136,7 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
     tripwire_seed: int,
     tripwire_stops: tuple[type[BaseException], ...],
     tripwire_model_faults: tuple[ModelFault, ...],
+    tripwire_round: int,  # noqa: ARG001 - in the signature, so that a test can be repeated
 ) -> Iterator[Desk]:
     """Gives out handles and judges, at teardown, every run that was made through them."""
     __tracebackhide__ = True
@@ -154,12 +161,15 @@ def tripwire_desk(  # noqa: PLR0917 - pytest passes fixtures by name
         record_mode=request.config.getoption("tripwire_record_mode"),
         cassette=_cassettes(request),
     )
-    request.node.stash[transport.AGENT] = tripwire_agent_id
+    stash = request.node.stash
+    transport.forget(request.node)
+    stash[transport.AGENT], stash[transport.DESK] = tripwire_agent_id, desk
     yield desk
-    ended = request.node.stash.get(transport.CALL, None)
+    ended = stash.get(transport.CALL, None)
     judged = desk.close(ended)
-    request.node.stash[transport.CELLS] = judged
-    desk.demand(judged, ended)
+    stash[transport.CELLS] = judged
+    if transport.EXCUSED not in stash:
+        desk.demand(judged, ended)
 
 
 def _opened(**settings: Any) -> Desk:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 #: What can be under test. The harness knows the same three; it is not loaded for this.
@@ -32,6 +34,29 @@ def add(parser: pytest.Parser) -> None:
         help="what is under test: the breaker that the harness supplies (harness, the default), "
         "your application's own, made by the fixture tripwire_breaker (production), or the agent's "
         "own protection, its tools unguarded (own)",
+    )
+    group.addoption(
+        "--tripwire-repeat",
+        dest="tripwire_repeat",
+        type=int,
+        metavar="N",
+        default=1,
+        help="try each cell N times, for agents that vary: all have to be contained",
+    )
+    group.addoption(
+        "--tripwire-report",
+        dest="tripwire_report",
+        metavar="PATH",
+        default=None,
+        help="write the cells and the verdict to this file, as JSON; `agent-tripwire gate` makes "
+        "one verdict of several",
+    )
+    group.addoption(
+        "--tripwire-html",
+        dest="tripwire_html",
+        metavar="PATH",
+        default=None,
+        help="write the cells, their timelines and the verdict to this file, as a page",
     )
     group.addoption(
         "--tripwire-record-mode",
@@ -67,6 +92,18 @@ def add(parser: pytest.Parser) -> None:
         default="",
     )
     parser.addini(
+        "tripwire_baseline",
+        "the file that says which cells are known to fail; by default tripwire-baseline.toml in "
+        "the root folder, if it is there",
+        default="",
+    )
+    parser.addini(
+        "tripwire_not_applicable",
+        "cells that have no part in the agent, one a line: `agent: case, case`",
+        type="linelist",
+        default=[],
+    )
+    parser.addini(
         "tripwire_agents",
         "ids of the agents that the gate counts, one a line; by default those collected",
         type="linelist",
@@ -80,7 +117,43 @@ def check(config: pytest.Config) -> None:
     if value and value not in PROTECTIONS:
         choices = ", ".join(PROTECTIONS)
         raise pytest.UsageError(f"ini tripwire_protection = {value!r}: choose from {choices}")
+    if rounds(config) < 1:
+        raise pytest.UsageError(f"--tripwire-repeat={rounds(config)}: give a number from 1 on")
+    not_applicable(config)
+    for option in ("--tripwire-report", "--tripwire-html"):
+        _check_path(config, option)
     _check_model(config)
+
+
+def _check_path(config: pytest.Config, option: str) -> None:
+    given = output(config, option)
+    if given is not None and given.is_dir():
+        raise pytest.UsageError(f"{option}={given} is a folder: give the name of a file")
+
+
+def output(config: pytest.Config, option: str) -> Path | None:
+    """The file that an option names, from where pytest was called; None without it."""
+    given = config.getoption(option.lstrip("-").replace("-", "_"))
+    return config.invocation_params.dir / given if given else None
+
+
+def rounds(config: pytest.Config) -> int:
+    """How often each cell is tried."""
+    return int(config.getoption("tripwire_repeat"))
+
+
+def not_applicable(config: pytest.Config) -> list[tuple[str, str]]:
+    """(agent, case) of the cells that the project declares to have no part. Raises UsageError."""
+    found = []
+    for line in config.getini("tripwire_not_applicable"):
+        agent, colon, cases = line.rpartition(":")
+        names = [each.strip() for each in cases.split(",")]
+        if not colon or not agent.strip() or not all(names):
+            raise pytest.UsageError(
+                f"ini tripwire_not_applicable has the line {line!r}: write `agent: case, case`"
+            )
+        found += [(agent.strip(), name) for name in names]
+    return found
 
 
 def _check_model(config: pytest.Config) -> None:

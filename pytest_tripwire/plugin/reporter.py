@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tripwire.plugin import options, transport
+from pytest_tripwire.plugin import junit, known, options, outputs, transport
 
 if TYPE_CHECKING:
-    from pytest_tripwire.gate import Verdict
+    from pytest_tripwire.gate import Evidence, Judged, Report, Verdict
     from pytest_tripwire.oracle import Cell
+
+_LAST_FAILED = (
+    "--lf leaves whole files out before they are collected, and the agents in them are not counted "
+    "then; declare `tripwire_agents`"
+)
 
 
 class Reporter:
@@ -22,14 +28,26 @@ class Reporter:
         self._is_worker = hasattr(config, "workerinput")
         self._gate = bool(config.getoption("tripwire_gate"))
         self._planned: dict[tuple[str, str, str], None] = {}
-        self._cells: list[Cell] = []
+        #: By test: the cells of each attempt. A test that another plugin runs again has several.
+        self._attempts: dict[str, list[list[Cell]]] = {}
+        self._rounds: dict[str, int] = {}
+        self._rerun: dict[str, None] = {}
         self._verdict: Verdict | None = None
+        self._unwritten: list[str] = []
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take what a report brings; in the controller these are the workers' reports too."""
-        if not self._is_worker:
-            self._plan(getattr(report, transport.PLANNED_ON_REPORT, None))
-            self._cells += transport.decode(report)
+        if self._is_worker:
+            return
+        self._plan(getattr(report, transport.PLANNED_ON_REPORT, None))
+        if report.outcome == "rerun":
+            self._rerun[report.nodeid] = None
+        if report.when == "setup":
+            self._attempts.setdefault(report.nodeid, []).append([])
+        if found := transport.decode(report):
+            # The teardown's are the call's once more.
+            self._attempts.setdefault(report.nodeid, [[]])[-1] = found
+            self._rounds[report.nodeid] = getattr(report, transport.ROUND_ON_REPORT, 1)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Take what this process collected; with xdist the controller collects nothing."""
@@ -49,6 +67,8 @@ class Reporter:
         if self._is_worker:
             planned = [list(plan) for plan in self._planned]
             session.config.workeroutput[transport.PLANNED_ON_REPORT] = planned  # type: ignore[attr-defined]
+        else:
+            self._write()
         try:
             return (yield)
         finally:
@@ -56,39 +76,90 @@ class Reporter:
 
     def _settle(self, session: pytest.Session) -> None:
         """Let the gate decide the exit status, unless pytest itself has something worse to say."""
-        if not self._is_worker and self._gate and not self._decided().passed:
-            good = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-            if session.exitstatus in good:
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self._is_worker:
+            return
+        failed = bool(self._unwritten) or (self._gate and not self._decided().passed)
+        good = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if failed and session.exitstatus in good:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _write(self) -> None:
+        """Write what is asked for, before the terminal says what could not be."""
+        if self._gate:
+            junit.tell(self._config, self._decided())
+        wanted = [
+            options.output(self._config, each) for each in ("--tripwire-report", "--tripwire-html")
+        ]
+        on_github = self._gate and os.environ.get(outputs.SUMMARY)
+        if not on_github and not any(wanted):
+            return
+        problems = outputs.files(self._config, self._decided(), self._report)
+        self._unwritten = [f"{where} was not written: {what}" for what, where in problems]
+        if on_github and (problem := outputs.summary(os.environ, self._decided())):
+            self._unwritten.append(f"{outputs.SUMMARY} was not written: {problem}")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The table of cells, and the gate's word."""
+        if self._is_worker:
+            return
+        for line in self._unwritten:
+            terminalreporter.write_line(f"tripwire: {line}", red=True)
         ran = not self._config.getoption("collectonly")
-        if not self._is_worker and (self._gate or (ran and (self._cells or self._planned))):
+        if self._gate or (ran and self._planned):
             from pytest_tripwire.plugin.summary import write
 
             write(terminalreporter, self._decided(), gate=self._gate)
+        if self._gate and (line := outputs.annotation(os.environ, self._decided())):
+            terminalreporter.ensure_newline()
+            terminalreporter.write_line(line)
 
     def _plan(self, planned: list[list[str]] | None) -> None:
         for agent, case, test in planned or ():
             self._planned[agent, case, test] = None
 
-    def _nameless(self) -> int:
-        """How many tests were collected and never came to say which agent they are about."""
-        named = {test for agent, _, test in self._planned if agent}
-        return len({test for agent, _, test in self._planned if not agent} - named)
-
     def _decided(self) -> Verdict:
         if self._verdict is None:
-            from pytest_tripwire.cases.catalogue import CASE_IDS
             from pytest_tripwire.gate import decide
 
-            self._verdict = decide(
-                declared=tuple(self._config.getini("tripwire_agents")),
-                collected=tuple(dict.fromkeys(agent for agent, *_ in self._planned if agent)),
-                catalogue=CASE_IDS,
-                cells=tuple(self._cells),
-                protection=options.protection(self._config),
-                nameless=self._nameless(),
-            )
+            entries = self._config.stash.get(known.BASELINE, None)
+            self._verdict = decide(self._evidence(), today=known.today(), baseline=entries)
         return self._verdict
+
+    def _report(self) -> Report:
+        from pytest_tripwire.gate.report import report
+
+        entries = self._config.stash.get(known.BASELINE, None)
+        return report(self._decided(), self._evidence(), day=known.today(), baseline=entries)
+
+    def _evidence(self) -> Evidence:
+        from pytest_tripwire import __version__
+        from pytest_tripwire.cases.catalogue import CASE_IDS, CATALOGUE_VERSION
+        from pytest_tripwire.gate import Evidence, NotApplicable, Planned
+
+        config = self._config
+        declared = tuple(config.getini("tripwire_agents"))
+        bare = options.not_applicable(config)
+        guessed = not declared and config.getoption("lf", default=False)
+        return Evidence(
+            version=__version__,
+            catalogue_version=CATALOGUE_VERSION,
+            catalogue=CASE_IDS,
+            declared=declared,
+            planned=tuple(Planned(agent=a, case=c, test=t) for a, c, t in self._planned),
+            judged=tuple(self._judged()),
+            rerun=tuple(self._rerun),
+            rounds=options.rounds(config),
+            protection=options.protection(config),
+            not_applicable=tuple(NotApplicable(agent=a, case=c) for a, c in bare),
+            problems=(_LAST_FAILED,) if guessed else (),
+        )
+
+    def _judged(self) -> Generator[Judged]:
+        from pytest_tripwire.gate import Judged
+
+        for test, attempts in self._attempts.items():
+            for attempt, cells in enumerate(attempts, 1):
+                for cell in cells:
+                    yield Judged(
+                        cell=cell, test=test, round=self._rounds.get(test, 1), attempt=attempt
+                    )

@@ -10,6 +10,7 @@ from pytest_tripwire.plugin import cells
 
 if TYPE_CHECKING:
     from pytest_tripwire.oracle import Cell
+    from pytest_tripwire.plugin.handle import Desk
 
 
 class CallEnd:
@@ -28,23 +29,44 @@ AGENT = pytest.StashKey[str]()
 CALL = pytest.StashKey[CallEnd]()
 #: Set by what has to know, at its end, how the body of its test ended.
 AWAITED = pytest.StashKey[bool]()
+#: The desk of a test that is under way.
+DESK: pytest.StashKey[Desk] = pytest.StashKey()
 CELLS = pytest.StashKey[tuple["Cell", ...]]()
+#: Set where the baseline excuses what a test was judged for.
+EXCUSED = pytest.StashKey[bool]()
 
 #: Attributes on reports. xdist carries plain values of these over to the controller.
 ON_REPORT = "tripwire_cells"
 PLANNED_ON_REPORT = "tripwire_planned"
+ROUND_ON_REPORT = "tripwire_round"
 
 
 def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Put on a report what has to be known of it elsewhere. The plan goes with the setup report,
-    which arrives even when the worker dies in the test.
+    which arrives even when the worker dies in the test; cells go with the call's, as a plugin that
+    runs a failed test again keeps that of the teardown to itself.
     """
     if call.when == "setup":
+        if call.excinfo:
+            forget(item)
         setattr(report, PLANNED_ON_REPORT, [*_once(item.config), *_own(item)])
-    elif call.when == "call":
+        return
+    if call.when == "call":
         note_end(item, call)
-    elif call.when == "teardown" and CELLS in item.stash:
-        setattr(report, ON_REPORT, [_encoded(cell) for cell in item.stash[CELLS]])
+        if DESK in item.stash:
+            item.stash[CELLS] = item.stash[DESK].close(item.stash[CALL])
+    judged = item.stash.get(CELLS, None)
+    if judged is not None:
+        setattr(report, ON_REPORT, [_encoded(cell) for cell in judged])
+        setattr(report, ROUND_ON_REPORT, cells.round_of(item))
+
+
+def forget(item: pytest.Item) -> None:
+    """Forget how an earlier attempt at the same test ended."""
+    keys: tuple[pytest.StashKey[Any], ...] = (CALL, DESK, CELLS, EXCUSED)
+    for key in keys:
+        if key in item.stash:
+            del item.stash[key]
 
 
 def note_end(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
@@ -62,7 +84,7 @@ def _once(config: pytest.Config) -> list[list[str]]:
 def _own(item: pytest.Item) -> list[list[str]]:
     """The plan of one test, now that its agent is known."""
     plan, agent = cells.planned(item), item.stash.get(AGENT, "")
-    return [[agent, plan[1], item.nodeid]] if plan and agent else []
+    return [[agent, plan[1], item.nodeid]] if plan and agent and not plan[0] else []
 
 
 def _encoded(cell: Cell) -> str:

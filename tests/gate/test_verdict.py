@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_tripwire.gate import Verdict, decide
+from pytest_tripwire.gate import Verdict
 from pytest_tripwire.oracle import SEVERITY, Broken, Cell, State
+
+from .conftest import decided_of
 
 Make = Callable[..., Cell]
 
@@ -18,13 +20,7 @@ AGENTS, CASES = ("a", "b"), ("x", "y")
 
 
 def verdict(*cells: Cell, **more: Any) -> Verdict:
-    base: dict[str, Any] = {
-        "declared": ("a",),
-        "collected": (),
-        "catalogue": ("x",),
-        "protection": "harness",
-    }
-    return decide(cells=cells, **{**base, **more})
+    return decided_of(cells, **{"declared": ("a",), "catalogue": ("x",), **more})
 
 
 def states(of: Verdict) -> dict[tuple[str, str], str]:
@@ -159,7 +155,7 @@ inputs = st.fixed_dictionaries(
 def test_the_order_of_cells_does_not_matter(given: Any, found: list[Cell], random: Any) -> None:
     shuffled = random.sample(found, len(found))
 
-    assert decide(cells=tuple(found), **given) == decide(cells=tuple(shuffled), **given)
+    assert decided_of(found, **given) == decided_of(shuffled, **given)
 
 
 @given(inputs, several, cells)
@@ -167,24 +163,24 @@ def test_a_bad_cell_never_turns_a_failing_verdict_into_a_passing_one(
     given: Any, found: list[Cell], bad: Cell
 ) -> None:
     if bad.state is not State.CONTAINED:
-        assert not decide(cells=(*found, bad), **given).passed
+        assert not decided_of((*found, bad), **given).passed
 
 
 @given(inputs, several, cells)
 def test_another_cell_never_betters_a_row(given: Any, found: list[Cell], more: Cell) -> None:
-    before = {(row.agent, row.case): row for row in decide(cells=tuple(found), **given).rows}
-    after = decide(cells=(*found, more), **given)
+    before = {(row.agent, row.case): row for row in decided_of(found, **given).rows}
+    after = decided_of((*found, more), **given)
     for row in after.rows:
         old = before.get((row.agent, row.case))
         if old is not None and old.cell is not None:
-            assert SEVERITY.index(row.state) >= SEVERITY.index(old.state)
+            assert SEVERITY.index(State(row.state)) >= SEVERITY.index(State(old.state))
 
 
 @given(inputs, several)
 def test_passed_means_that_every_agent_was_contained_in_every_case(
     given: Any, found: list[Cell]
 ) -> None:
-    decided = decide(cells=tuple(found), **given)
+    decided = decided_of(found, **given)
     if not decided.passed:
         return
     agents = given["declared"] or {*given["collected"], *(cell.agent for cell in found)}
@@ -200,7 +196,7 @@ def test_passed_means_that_every_agent_was_contained_in_every_case(
 
 @given(inputs, several)
 def test_every_cell_is_in_a_row(given: Any, found: list[Cell]) -> None:
-    rows = [(row.agent, row.case) for row in decide(cells=tuple(found), **given).rows]
+    rows = [(row.agent, row.case) for row in decided_of(found, **given).rows]
 
     assert len(rows) == len(set(rows))
     assert {(cell.agent, cell.case) for cell in found} <= set(rows)
