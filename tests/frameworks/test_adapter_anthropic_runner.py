@@ -379,3 +379,25 @@ def test_two_tools_of_one_name_that_are_declared_differently_are_refused() -> No
         guarded([look, change], Breaker().run())
     told = {"order": ToolSpec(name="order", effect=Effect.WRITE)}
     assert len(guarded([look, change], Breaker().run(), told)) == 2
+
+
+@pytest.mark.parametrize("given", [{}, {"key": "the model's own"}], ids=["hidden", "shown"])
+def test_the_breaker_s_own_key_is_put_in_whether_or_not_the_model_is_shown_it(
+    given: dict[str, str],
+) -> None:
+    paid: list[tuple[str, str]] = []
+
+    def pay(order: str, key: str) -> str:
+        paid.append((order, key))
+        return "{}"
+
+    shown = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}
+    spec = ToolSpec(name="pay", effect=Effect.WRITE, identity=("order",), key_argument="key")
+    (tool,) = guarded([beta_tool(pay, input_schema=shown)], Breaker().run(), {"pay": spec})
+
+    tool.call({"order": "A-1", **given})
+    with pytest.raises(ValueError, match="Invalid arguments"):
+        tool.call({"orders": "A-2", **given})
+
+    assert [order for order, _ in paid] == ["A-1"]
+    assert paid[0][1] not in {"", *given.values()}

@@ -78,9 +78,17 @@ def _direct(func: Callable[..., Any], call: Callable[[object], Any]) -> Callable
     return direct
 
 
-def check_of(tool: Any) -> Callable[[object], None]:
+#: Stands for the breaker's own key, which nobody has before the call is decided about.
+_KEY = "0" * 32
+
+
+def check_of(tool: Any, key: str | None) -> Callable[[object], None]:
     """What tells wrong arguments in the client's own way, before anybody decides about the call: a
     write that never began has no outcome that could be unknown.
+
+    Args:
+        tool: of the client's.
+        key: the argument in which it gets the breaker's own key, if it gets one.
     """
     func = getattr(tool, "func", None)
     validated = None if func is None else pydantic.validate_call(_nothing_of(func))
@@ -91,7 +99,7 @@ def check_of(tool: Any) -> Callable[[object], None]:
         if validated is None:
             return
         try:
-            validated(**given)
+            validated(**(given if key is None else {**given, key: _KEY}))
         except pydantic.ValidationError as error:
             raise ValueError(f"Invalid arguments for function {tool.name}") from error
 

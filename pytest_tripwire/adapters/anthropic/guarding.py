@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -74,8 +74,12 @@ class _Guard:
         """
         return lambda which, given: (tool if which == tool.name else self._tools[which]).call(given)
 
+    def _check_of(self, tool: Any) -> Callable[[object], None]:
+        spec = self._bridge.run.declared(tool.name)
+        return check_of(tool, spec.key_argument if spec.mutates else None)
+
     def _call_of(self, tool: Any) -> Any:
-        name, check = tool.name, check_of(tool)
+        name, check = tool.name, self._check_of(tool)
 
         def call(given: Any) -> Any:
             check(given)
@@ -88,7 +92,7 @@ class _Guard:
         return call
 
     def _acall_of(self, tool: Any) -> Any:
-        name, check = tool.name, check_of(tool)
+        name, check = tool.name, self._check_of(tool)
 
         async def call(given: Any) -> Any:
             check(given)
