@@ -79,7 +79,12 @@ class Setting:
             events=self._world,
             heard=self._heard,
         )
-        self.toolset = Toolset(operations=case.operations, roles=options.roles, stage=self.stage)
+        self.toolset = Toolset(
+            operations=case.operations,
+            roles=options.roles,
+            stage=self.stage,
+            elsewhere=OPERATIONS,
+        )
         self._specs = declared(self.toolset, case, options.specs)
         self._in_production = options.protection == Protection.PRODUCTION
         self._script = script_of(case.personas, case, options.persona)

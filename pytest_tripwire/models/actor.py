@@ -12,6 +12,7 @@ from pytest_tripwire.models.call_ids import make_call_id, read_call_id
 from pytest_tripwire.models.casting import Casting, casting
 from pytest_tripwire.models.conversation import HARMLESS, Conversation
 from pytest_tripwire.models.forced import call_of_other, last_words
+from pytest_tripwire.models.roads import road
 from pytest_tripwire.models.script import (
     Binder,
     Calls,
@@ -34,7 +35,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         script: a pure function.
         binder: knows the agent's tools; a `Casting` knows parts that several of them play.
         roles: the roles that the script may propose. A request that offers none of their
-            tools is none of the script's. Empty: only one that offers no tool at all is.
+            tools is none of the script's, but may be a router's, and then it is passed. Empty: only
+            one that offers no tool at all is.
         lost: how many moves before a turn were lost on the way.
     """
 
@@ -50,6 +52,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         returns no move, and `RequestError` for a schema that has no small value.
         """
         if not self.concerns(conversation):
+            if way := road(conversation, self._cast.roads()):
+                return way
             quiet = self.words(HARMLESS, conversation)
             return msgspec.structs.replace(quiet, auxiliary=True)
         if rest := self._rest(conversation):

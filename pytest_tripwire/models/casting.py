@@ -26,6 +26,9 @@ class Casting(Binder, Protocol):
     def arguments_for(self, role: str, slots: Mapping[str, Any], tool: str) -> dict[str, Any]:
         """The arguments of that tool, by name, with `slots` in their places."""
 
+    def roads(self) -> tuple[str, ...]:
+        """Hand-offs that play no part here, by which a router is passed."""
+
 
 class OneEach:
     """A binder that has one tool for each part."""
@@ -48,6 +51,10 @@ class OneEach:
     def arguments_for(self, role: str, slots: Mapping[str, Any], _tool: str) -> dict[str, Any]:
         """What the binder makes of the slots."""
         return self._binder.arguments(role, slots)
+
+    def roads(self) -> tuple[str, ...]:
+        """None that are known."""
+        return ()
 
 
 def casting(binder: Binder) -> Casting:

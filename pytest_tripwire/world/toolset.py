@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any
 
-from pytest_tripwire.timeline import ToolSpec, spec_of
+from pytest_tripwire.timeline import Effect, ToolSpec, spec_of
 from pytest_tripwire.world.operation import Operation
 from pytest_tripwire.world.parts import (
     NOTHING_HAPPENED,
@@ -29,18 +29,25 @@ class Toolset:
         operations: the parts that the case has.
         roles: a team's tools by part; the world's own play the rest.
         stage: where they act.
+        elsewhere: the parts of other cases, of which a team's `roles` may have some too.
 
     Raises:
         BindingError: when a role does not fit its tools.
     """
 
     def __init__(
-        self, *, operations: Sequence[Operation], roles: Mapping[str, Role], stage: Stage
+        self,
+        *,
+        operations: Sequence[Operation],
+        roles: Mapping[str, Role],
+        stage: Stage,
+        elsewhere: Sequence[Operation] = (),
     ) -> None:
         self._parts = {
             each.role: parts_of(each, roles.get(each.role, each.default)) for each in operations
         }
         _check_names(self._all())
+        self._roads = _roads({n: r for n, r in roles.items() if n not in self._parts}, elsewhere)
         self.functions = {part.shape.name: _played(part, stage) for part in self._all()}
 
     def tool_name(self, role: str) -> str:
@@ -74,6 +81,10 @@ class Toolset:
         parts = {part.shape.name: part for part in self._parts[role]}
         return parts[tool].arguments(slots)
 
+    def roads(self) -> tuple[str, ...]:
+        """The team's hand-offs where the case has no such part: they only lead to another agent."""
+        return self._roads
+
     def check(self, role: str, slots: Mapping[str, Any]) -> None:
         """Raise BindingError if a tool that plays `role` cannot take these `slots`, or none of them
         has an argument for what the operation is to tell.
@@ -96,6 +107,15 @@ class Toolset:
 
     def _all(self) -> Iterable[Part]:
         return chain.from_iterable(self._parts.values())
+
+
+def _roads(roles: Mapping[str, Role], operations: Sequence[Operation]) -> tuple[str, ...]:
+    return tuple(
+        shape.name
+        for each in operations
+        if each.effect is Effect.HANDOFF and each.role in roles
+        for shape in shapes_of(each, roles[each.role])
+    )
 
 
 def _check_told(parts: Sequence[Part], slots: Mapping[str, Any]) -> None:

@@ -39,6 +39,9 @@ class Troupe:
     def arguments(self, role: str, slots: Mapping[str, Any]) -> dict[str, Any]:
         raise AssertionError(role, slots)
 
+    def roads(self) -> tuple[str, ...]:
+        return ()
+
 
 def leaves(*targets: int) -> Move:
     proposals = tuple(Propose(role="handoff", slots={"target": each}) for each in targets)
@@ -148,3 +151,86 @@ def test_a_request_that_offers_any_of_them_is_the_scripts(begin: Run, ask: Body)
 
     assert [each.auxiliary for each in running.observed] == [False]
     assert [each.calls for each in running.observed] == [("to_workshop",)]
+
+
+# -- routers, where hand-offs are no part of the case
+
+
+class Passing(Troupe):
+    """Knows doors that play no part."""
+
+    def roads(self) -> tuple[str, ...]:
+        return DOORS
+
+
+def search_once(seen: Seen) -> Move:
+    if seen.turn == 0:
+        return Calls(proposals=(Propose(role="search"),))
+    return Say(text=f"{len(seen.results)} found.")
+
+
+@pytest.fixture
+def router(run: Run) -> Run:
+    """Starts a server that may meet a router on the way to what it looks for."""
+    return lambda **options: run(
+        **{"binder": Passing(), "roles": ("search",), "script": search_once, **options}
+    )
+
+
+def test_a_router_is_passed_and_the_script_begins_behind_it(router: Run, ask: Body) -> None:
+    running = router()
+    history: list[dict[str, Any]] = []
+    seen: list[Any] = []
+    for offered in (DOORS, DOORS[:1], ("search_orders", "to_till"), ("search_orders", "to_till")):
+        message = message_of(running.post(ask(*history, tools=offering(*offered))))
+        seen.append([name for name, _ in called(message)] or message["content"])
+        history += told(message)
+
+    # A door is taken once, and what a router is told is no move of the script's.
+    assert seen == [["to_till"], "There is nothing more to do.", ["search_orders"], "1 found."]
+    assert [each.auxiliary for each in running.observed] == [True, True, False, False]
+    assert [each.turn for each in running.observed if not each.auxiliary] == [0, 1]
+
+
+def test_each_door_is_tried_once(router: Run, ask: Body) -> None:
+    running = router()
+    history: list[dict[str, Any]] = []
+    seen: list[Any] = []
+    for _ in range(3):
+        message = message_of(running.post(ask(*history, tools=offering(*DOORS))))
+        seen.append([name for name, _ in called(message)])
+        history += told(message)
+
+    assert seen == [["to_till"], ["to_workshop"], []]
+    (found,) = diagnose(running.server.noted)
+    assert found.kind is Kind.AUXILIARY_ONLY
+
+
+@pytest.mark.parametrize(
+    ("choice", "taken"),
+    [
+        ("none", []),
+        ("required", ["to_till"]),
+        ({"type": "function", "function": {"name": "to_workshop"}}, ["to_workshop"]),
+    ],
+)
+def test_a_router_is_passed_as_its_request_allows(
+    router: Run, ask: Body, choice: Any, taken: list[str]
+) -> None:
+    message = message_of(router().post(ask(tools=offering(*DOORS), tool_choice=choice)))
+
+    assert [name for name, _ in called(message)] == taken
+
+
+def test_a_door_gets_the_least_that_its_schema_asks_for(router: Run, ask: Body) -> None:
+    door = function("to_till")
+    agents = {"type": "string", "enum": ["clerk", "smith"]}
+    door["function"]["parameters"] = {
+        "type": "object",
+        "properties": {"agent": agents},
+        "required": ["agent"],
+    }
+
+    message = message_of(router().post(ask(tools=[door])))
+
+    assert called(message) == [("to_till", {"agent": "clerk"})]

@@ -140,6 +140,21 @@ def test_names_of_all_of_them_are_known() -> None:
     assert tool_names(roles, (HANDOFF, WRITE)) == {"to_till", "to_workshop", "issue_refund"}
 
 
+def test_hand_offs_that_are_no_part_of_the_case_are_roads(world: Make) -> None:
+    roles = {
+        "handoff": Role((to_till, to_workshop)),
+        "search": Role(to_office, {"known": RESOURCE}),
+    }
+
+    def roads(*operations: Any) -> tuple[str, ...]:
+        return Toolset(
+            operations=operations, roles=roles, stage=world().stage, elsewhere=(SEARCH, HANDOFF)
+        ).roads()
+
+    assert roads(WRITE) == ("to_till", "to_workshop")
+    assert roads(WRITE, HANDOFF) == ()
+
+
 def test_a_fixed_value_is_no_meaning(world: Make) -> None:
     def find(topic: str, filters: list[str]) -> None:
         """Search."""
