@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -401,3 +402,26 @@ def test_the_breaker_s_own_key_is_put_in_whether_or_not_the_model_is_shown_it(
 
     assert [order for order, _ in paid] == ["A-1"]
     assert paid[0][1] not in {"", *given.values()}
+
+
+@FORMS
+def test_tools_that_are_guarded_by_the_run_already_are_asked_about_once(form: str) -> None:
+    shop, run = Shop(), Breaker().run()
+    own = shop.tools() if form == "sync" else shop.async_tools()
+    _, pay, _ = guarded(guarded(own, run, SPECS), run, SPECS)
+
+    result = pay.call({"order_id": "A-1"})
+    told = json.loads(result if form == "sync" else asyncio.run(result))
+
+    assert told == {"refund_id": "R-1"}
+    assert run.stats().calls == 1
+
+
+def test_tools_that_another_run_has_guarded_ask_both() -> None:
+    shop, one, other = Shop(), Breaker().run(), Breaker().run()
+    _, pay, _ = guarded(guarded(shop.tools(), one, SPECS), other, SPECS)
+    one.interrupt("Enough.")
+
+    assert json.loads(pay.call({"order_id": "A-1"}))["refused"] is True
+    assert other.stats().calls == 1
+    assert shop.refunds == []

@@ -40,13 +40,23 @@ def is_async(tool: object) -> bool:
     return isinstance(tool, _ASYNC)
 
 
-def renewed(tool: Any, call: Callable[[object], Any]) -> Any:
-    """A copy of a tool that does `call` with its input, however it is called."""
+def renewed(tool: Any, call: Callable[[object], Any], asks: object = None) -> Any:
+    """A copy of a tool that does `call` with its input, however it is called. `asks`: the run that
+    decides about it, if one does.
+    """
     clone = copy.copy(tool)
     clone.call = call
+    clone.tripwire_asks = asks
     if hasattr(tool, "func"):
         clone.func = _direct(tool.func, call)
     return clone
+
+
+def asks(tool: object, run: object) -> bool:
+    """Whether a run decides about a tool already. Asked twice, it would take the second question
+    for the same call once more.
+    """
+    return getattr(tool, "tripwire_asks", None) is run
 
 
 def _direct(func: Callable[..., Any], call: Callable[[object], Any]) -> Callable[..., Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import compress
 from typing import Any
 
 import msgspec
 
-from pytest_tripwire.adapters.anthropic.copies import check_of, is_async, is_tool, renewed
+from pytest_tripwire.adapters.anthropic.copies import asks, check_of, is_async, is_tool, renewed
 from pytest_tripwire.adapters.anthropic.results import Kept
 from pytest_tripwire.adapters.anthropic.turn import call_id_of
 from pytest_tripwire.adapters.bridge import Bridge, Native
@@ -24,7 +25,8 @@ def guarded(
     agent: str | None = None,
 ) -> list[Any]:
     """Copies of tools, sync or async, for `client.beta.messages.tool_runner(tools=...)`. What the
-    runner does not run itself, such as a tool of the provider's, is handed on as it is.
+    runner does not run itself, such as a tool of the provider's, is handed on as it is, and so is
+    what this run guards already.
 
     Args:
         tools: made with `beta_tool` or `beta_async_tool`, or of a class of your own.
@@ -39,9 +41,10 @@ def guarded(
     """
     kept = list(tools)
     guard = _Guard(Bridge(run, specs), agent)
-    for each in filter(is_tool, kept):
+    bare = [is_tool(each) and not asks(each, run) for each in kept]
+    for each in compress(kept, bare):
         guard.take(each, told=each.name in (specs or {}))
-    return [guard.copy_of(each) if is_tool(each) else each for each in kept]
+    return [guard.copy_of(each) if new else each for each, new in zip(kept, bare, strict=True)]
 
 
 class _Guard:
@@ -66,7 +69,8 @@ class _Guard:
 
     def copy_of(self, tool: Any) -> Any:
         """The tool, asking first."""
-        return renewed(tool, self._acall_of(tool) if is_async(tool) else self._call_of(tool))
+        call = self._acall_of(tool) if is_async(tool) else self._call_of(tool)
+        return renewed(tool, call, asks=self._bridge.run)
 
     def _native_of(self, tool: Any) -> Native:
         """Runs the tool, or the read that settles its lost write. Where two tools of the list have
