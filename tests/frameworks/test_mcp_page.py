@@ -15,6 +15,7 @@ import pytest
 from mcp import Client
 
 from pytest_tripwire import Harness, Task
+from pytest_tripwire.breaker import Interrupted
 
 NEEDS = ("mcp",)
 
@@ -26,37 +27,49 @@ def blocks() -> list[str]:
     return FENCE.findall(PAGE.read_text("utf-8"))
 
 
-def test_the_page_s_client_pays_once() -> None:
+def page(*names: str) -> dict[str, Any]:
+    """The page's words about these, done one after the other."""
     namespace: dict[str, Any] = {}
+    by_name = dict(zip(("client", "resume", "server", "agent"), blocks(), strict=True))
+    for name in names:
+        exec(by_name[name], namespace)  # noqa: S102 - the page's own words
+    return namespace
 
-    exec(blocks()[0], namespace)  # noqa: S102 - the page's own words
 
-    assert namespace["paid"] == ["I-1"]
+def test_the_page_s_client_pays_once() -> None:
+    assert page("client")["paid"] == ["I-1"]
 
 
-def test_the_page_s_server_pays_once_for_each_customer() -> None:
-    client, server, _ = blocks()
-    page: dict[str, Any] = {}
-    exec(client + server, page)  # noqa: S102 - the page's own words
-    page["paid"].clear()
-    page["guarded_server"].add_tool(page["pay"])
+def test_the_page_s_run_that_is_taken_up_pays_where_nothing_has_changed() -> None:
+    said = page("client", "resume")
+    said["totals"]["I-2"] = {"total": 40, "version": "7"}
+    with pytest.raises(Interrupted) as stop:
+        asyncio.run(said["look_and_wait"]())
 
-    async def pay(customer: str) -> Any:
-        async with Client(page["guarded_server"]) as asking:
-            return [
-                await asking.call_tool(
-                    "pay",
-                    {"invoice": "I-2", "euros": 1, "note": note},
-                    meta={"shop.example/customer": customer},
-                )
-                for note in "ab"
-            ]
+    with pytest.raises(Interrupted):  # the page's payment loses its answer
+        asyncio.run(said["go_on"](stop.value.record, "ada"))
 
-    for customer in ("one", "other"):
-        _, second = asyncio.run(pay(customer))
+    assert said["paid"] == ["I-1", "I-2"]
+
+
+def test_the_page_s_server_pays_once_for_each_piece_of_work() -> None:
+    said = page("client", "server")
+    said["paid"].clear()
+    said["guarded_server"].add_tool(said["pay"])
+
+    async def pay(task: str, invoice: str) -> Any:
+        given = {"invoice": invoice, "euros": 1, "note": "due"}
+        async with Client(said["guarded_server"]) as asking:
+            meta = {"shop.example/task": task}
+            return [await asking.call_tool("pay", given, meta=meta) for _ in range(2)]
+
+    for task, invoice in (("one", "I-2"), ("other", "I-3")):
+        _, second = asyncio.run(pay(task, invoice))
         assert json.loads(second.content[0].text)["refused"] is True
+    said["runs"].close()
 
-    assert page["paid"] == ["I-2", "I-2"]
+    assert said["paid"] == ["I-2", "I-3"]
+    assert [each.reason for each in said["interrupted"]] == ["unknown_side_effect"] * 2
 
 
 def test_the_page_plugs_an_agent_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +84,7 @@ def test_the_page_plugs_an_agent_in(monkeypatch: pytest.MonkeyPatch) -> None:
         return "Done."
 
     support.__dict__["answer_with"] = answer_with
-    exec(blocks()[-1], {})  # noqa: S102 - the page's own words
+    page("agent")
 
     Harness("lost-write", given[0]()).run()
 
