@@ -27,22 +27,38 @@ class Anybody:
         return dict(slots)
 
 
+def proposed(role: str, seen: Seen) -> Calls:
+    given = {"invoice": "I-1", "euros": 40, "note": f"try {seen.turn}"}
+    slots = given if role == "pay" else {"invoice": "I-1"}
+    return Calls(proposals=(Propose(role=role, slots=slots),))
+
+
 def pays(seen: Seen) -> Any:
     """Pays, hears of an error, and pays again."""
-    given = {"invoice": "I-1", "euros": 40, "note": f"try {seen.turn}"}
-    return Calls(proposals=(Propose(role="pay", slots=given),)) if seen.turn < 3 else Say(text="ok")
+    return proposed("pay", seen) if seen.turn < 3 else Say(text="ok")
+
+
+def waits(seen: Seen) -> Any:
+    """Looks, waits for a word, and pays."""
+    moves = (proposed("find", seen), Say(text="I wait."), proposed("pay", seen), Say(text="ok"))
+    return moves[min(seen.turn, 3)]
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The production parts of the page, at a model that pays three times."""
-    server = ModelServer(script=pays, binder=Anybody(), observe=lambda _: None, roles=("pay",))
+def page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The production parts of the page, at a model that pays three times, or goes another way."""
+    server = ModelServer(
+        script=getattr(request, "param", pays),
+        binder=Anybody(),
+        observe=lambda _: None,
+        roles=("pay", "find"),
+    )
     with server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
         monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
-        production, own, _ = FENCE.findall(PAGE.read_text("utf-8"))
+        *shown, _ = FENCE.findall(PAGE.read_text("utf-8"))
         namespace: dict[str, Any] = {}
-        exec(production + own, namespace)  # noqa: S102 - the page's own words
+        exec("".join(shown), namespace)  # noqa: S102 - the page's own words
         yield namespace
         namespace["client"].close()
 
@@ -62,6 +78,25 @@ def test_the_page_s_loop_pays_once(page: dict[str, Any]) -> None:
 
     assert page["paid"] == ["I-1"]
     assert run.stats().turns > 1
+
+
+@pytest.mark.parametrize("page", [waits], indirect=True)
+@pytest.mark.parametrize(("now", "paid"), [("1", ["I-1"]), ("2", [])])
+def test_the_page_takes_a_run_up_and_pays_only_on_what_has_not_changed(
+    page: dict[str, Any], now: str, paid: list[str]
+) -> None:
+    finds = {"type": "object", "properties": {"invoice": {"type": "string"}}}
+    tools = [page["pay"].to_dict(), {"name": "find", "input_schema": finds}]
+    run = page["breaker"].run(workflow="invoices@1")
+    kept = page["put_off"]([{"role": "user", "content": "Pay I-1."}], tools, run)
+    page["versions"]["I-1"] = now
+
+    with pytest.raises(Interrupted) as stop:
+        page["take_up"](kept, tools, "olga")
+
+    assert page["paid"] == paid
+    # The page's payment gets no answer: that is why the one that was made stops the run too.
+    assert stop.value.record.reason == ("unknown_side_effect" if paid else "stale_resume")
 
 
 def test_the_page_plugs_an_agent_in(monkeypatch: pytest.MonkeyPatch) -> None:
