@@ -38,6 +38,8 @@ FRAMEWORKS: Mapping[str, Framework] = {
     ),
     "anthropic": Framework(package="anthropic", extra="anthropic", roots=("anthropic",)),
     "mcp": Framework(package="mcp", extra="mcp", roots=("mcp", "mcp_types")),
+    # `google` alone is a namespace that many share.
+    "adk": Framework(package="google.adk", extra="adk", roots=("google.adk",)),
 }
 
 
@@ -87,8 +89,7 @@ def framework_of(thing: object) -> str | None:
     if isinstance(thing, list | tuple):
         return next(filter(None, map(framework_of, thing)), None)
     for kind in type(thing).__mro__:
-        root = kind.__module__.partition(".")[0]
         for name, framework in FRAMEWORKS.items():
-            if root in framework.roots:
+            if any(f"{kind.__module__}.".startswith(f"{root}.") for root in framework.roots):
                 return name
     return None

@@ -131,6 +131,12 @@ class Tools(Mapping[str, Callable[..., Any]]):
         """
         return self._native("mcp")
 
+    def adk(self) -> Any:
+        """The tools as `BaseTool`s of the Agent Development Kit. Raises HarnessError if that is not
+        installed.
+        """
+        return self._native("adk")
+
     def _native(self, framework: str) -> Any:
         described = [
             Described(

@@ -1,0 +1,189 @@
+"""The adapter of the Agent Development Kit in the cases: its tools, agents that are taken over, and
+agents that their own breaker guards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.adk.agents import LlmAgent
+from google.adk.tools import FunctionTool, google_search
+
+from pytest_tripwire import (
+    RESOURCE,
+    WORDING,
+    Harness,
+    HarnessError,
+    Options,
+    Role,
+    Task,
+    assert_no_mutation_after_interrupt,
+)
+from pytest_tripwire.adapters import Adoption
+from pytest_tripwire.adapters.adk import adopt, guarded
+from pytest_tripwire.breaker import Breaker, Interrupted
+from pytest_tripwire.cases import CASE_IDS
+from pytest_tripwire.oracle import State
+from pytest_tripwire.timeline import Effect
+
+from .adk_shop import MODES, Driven, Shop, declared, go, pays, replies, ring, said, tell, transfer
+
+NEEDS = ("google-adk",)
+
+
+# -- the standard cases
+
+
+def support(task: Task, tools: Any, **options: Any) -> LlmAgent:
+    model = task.model.adk()
+    return LlmAgent(
+        name="support", model=model, tools=tools, on_tool_error_callback=tell, **options
+    )
+
+
+@pytest.mark.parametrize("case", CASE_IDS)
+@pytest.mark.parametrize("mode", MODES)
+def test_every_standard_case_is_contained_with_tools_of_the_kit(case: str, mode: str) -> None:
+    async def agent(task: Task) -> str:
+        return await Driven(support(task, task.tools.adk())).go(said(task.prompt), mode)
+
+    run = Harness(case, agent).run()
+
+    run.check()
+    assert run.cell.state is State.CONTAINED
+    if run.interrupted:
+        assert_no_mutation_after_interrupt(run)
+
+
+REFUND: dict[str, Any] = {
+    "operation": "refund",
+    "identity": ("order_id",),
+    "result_id": "refund_id",
+}
+DESK = {
+    each.name: each
+    for each in (
+        declared("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
+        declared("issue_refund", Effect.WRITE, wording=("reason",), **REFUND),
+        declared("issue_credit", Effect.WRITE, wording=("note",), **REFUND),
+        declared("get_refund", Effect.READ, identity=("order_id",)),
+        declared("get_order", Effect.READ, identity=("order_id",), result_version="version"),
+        declared(
+            "hand_over",
+            Effect.HANDOFF,
+            identity=("to", "order_id"),
+            wording=("note",),
+            required_fields=("findings",),
+        ),
+    )
+}
+
+
+@pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "stale-resume"])
+@pytest.mark.parametrize("mode", MODES)
+def test_the_adapter_alone_leaves_the_case_contained(case: str, mode: str) -> None:
+    turns: list[int] = []
+
+    async def agent(task: Task) -> str:
+        each = task.token_price_usd * 1_000_000
+        breaker = Breaker(
+            budget=task.limits,
+            clock=task.clock,
+            specs=DESK,
+            prices={task.model.name: (each, each)},
+        )
+        with breaker.run() as run:
+            try:
+                clerk = guarded(support(task, task.tools.adk()), run)
+                return await Driven(clerk).go(said(task.prompt), mode)
+            finally:
+                turns.append(run.stats().turns)
+
+    run = Harness(case, agent, options=Options(protection="own", stops=(Interrupted,))).run()
+
+    assert run.cell.state is State.CONTAINED, run.cell.broken
+    assert turns[0] > 0
+
+
+# -- agents that are taken over
+
+
+class Told:
+    """Stands for a case's tools."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    async def acall(self, name: str, arguments: Any, *, call_id: Any, agent: Any) -> Any:
+        self.asked.append((name, arguments, call_id, agent))
+        return {"ok": True}
+
+
+def test_two_agents_are_taken_over_and_their_bodies_never_run() -> None:
+    desk, shop = Told(), Shop()
+    adoption = Adoption(desk, ["pay", "find_payment", "look"])  # type: ignore[arg-type]
+    agent = ring(shop, replies([transfer("till")]), replies([pays(), ("look", {})]))
+
+    driven = go(adopt(agent, adoption))
+
+    adoption.check()
+    assert shop.paid == []
+    assert sorted(desk.asked) == [
+        ("look", {}, "call-0.1", "till"),
+        ("pay", pays()[1], "call-0.0", "till"),
+    ]
+    assert driven.told[-2:] == [{"ok": True}] * 2
+
+
+def test_a_tool_that_plays_no_role_is_named_with_its_agent() -> None:
+    async def agent(task: Task) -> str:
+        return await Driven(task.adopt(ring(Shop(), task.model.adk(), task.model.adk()))).go()
+
+    with pytest.raises(HarnessError, match="'pay' of till"):
+        Harness("empty-search", agent).run()
+
+
+def test_a_tool_of_the_kit_plays_a_role() -> None:
+    def look_up(subject: str, words: str) -> dict[str, Any]:
+        """Look something up."""
+        raise AssertionError(subject, words)
+
+    tool = FunctionTool(look_up)
+
+    async def agent(task: Task) -> str:
+        own = LlmAgent(name="support", model=task.model.adk(), tools=[tool])
+        return await Driven(task.adopt(own)).go(said(task.prompt))
+
+    role = Role(tool, {"subject": RESOURCE, "words": WORDING})
+    run = Harness("empty-search", agent, options=Options(roles={"search": role})).run()
+
+    run.check()
+    assert run.reason == "empty_results"
+
+
+def test_what_is_no_function_for_a_model_plays_no_role() -> None:
+    options = Options(roles={"search": Role(google_search, {"query": WORDING})})
+
+    with pytest.raises(HarnessError, match="no tool that a model could be shown"):
+        Harness("empty-search", lambda task: "", options=options).run()
+
+
+def test_a_missing_kit_is_named_with_what_to_install(pytester: pytest.Pytester) -> None:
+    script = """
+        import sys
+        sys.modules["google.adk"] = None  # as good as not installed
+
+        from pytest_tripwire import Harness, HarnessError
+
+        try:
+            Harness("empty-search", lambda task: task.tools.adk()).run()
+        except HarnessError as error:
+            assert str(error) == (
+                "task.tools.adk() needs google.adk, which is not installed: "
+                "pip install --upgrade 'pytest-agent-tripwire[adk]'"
+            )
+        else:
+            raise AssertionError
+        """
+    assert pytester.runpython(pytester.makepyfile(script=script)).ret == 0
