@@ -10,7 +10,15 @@ import json
 from typing import Annotated, Any, ClassVar
 
 import pytest
-from agents import Agent, AgentHooks, RunConfig, Runner, RunState, function_tool
+from agents import (
+    Agent,
+    AgentHooks,
+    RunConfig,
+    Runner,
+    RunState,
+    ToolOutputText,
+    function_tool,
+)
 from agents.exceptions import ModelBehaviorError
 from agents.sandbox import SandboxAgent
 from agents.testing import ScriptedModel, assistant_message, function_call
@@ -49,14 +57,15 @@ def script(*turns: list[tuple[str, Any]]) -> ScriptedModel:
     return ScriptedModel([*steps, [assistant_message("Goodbye.")]])
 
 
-def told(result: Any) -> list[str]:
+def told(result: Any) -> list[Any]:
     """What the model was told of its calls, in order."""
     items = result.to_input_list()
     return [each["output"] for each in items if each.get("type") == "function_call_output"]
 
 
-def reason(text: str) -> str | None:
+def reason(output: Any) -> str | None:
     """Why a call was refused; None where it was not."""
+    text = output if isinstance(output, str) else ""
     return json.loads(text).get("reason") if text.startswith('{"refused"') else None
 
 
@@ -73,6 +82,10 @@ def payer(paid: list[Any], **options: Any) -> Any:
 
 def clerk(tools: list[Any], *turns: list[tuple[str, Any]], **options: Any) -> Any:
     return Agent[None](name="clerk", tools=tools, model=script(*turns), **options)
+
+
+async def never(_context: Any, _arguments: dict[str, Any], _call_id: str) -> bool:
+    return False
 
 
 FITS = ("pay", {"order": "A-1", "cents": 40, "note": "sorry"})
@@ -167,6 +180,89 @@ def test_what_the_breaker_puts_in_the_model_need_not_have_given(given: dict[str,
 
     assert told(result) == ["sent"]
     assert len(keys) == 1
+
+
+# -- results
+
+
+class Payment(BaseModel):
+    """What a bank knows of a payment."""
+
+    payment: str
+    found: bool = True
+
+
+def as_text(payment: str) -> str:
+    return json.dumps({"payment": payment})
+
+
+def as_model(payment: str) -> Payment:
+    return Payment(payment=payment)
+
+
+def as_output(payment: str) -> ToolOutputText:
+    return ToolOutputText(text=as_text(payment))
+
+
+@pytest.mark.parametrize("form", [as_text, as_model, as_output])
+def test_fields_are_read_in_whatever_form_a_tool_gives_them(form: Any) -> None:
+    """The id in the read's result is what proves that the lost write was made."""
+    paid: list[str] = []
+
+    @function_tool
+    @tool_spec(effect="read", identity=("order",))
+    def find(order: str) -> Any:
+        """Look a payment up."""
+        return form(f"P-{order}")
+
+    @function_tool
+    @tool_spec(effect="write", identity=("order",), result_id="payment", reconcile="find")
+    def pay(order: str) -> str:
+        """Pay."""
+        paid.append(order)
+        raise TimeoutError("lost")
+
+    lost = ("pay", {"order": "A-1"})
+    turns = [[("find", lost[1])], [lost], [lost]]
+
+    with Breaker().run() as run:
+        result = asyncio.run(go(guarded(clerk([find, pay], *turns), run)))
+    as_ever = asyncio.run(go(clerk([find], turns[0])))
+
+    assert [reason(each) for each in told(result)] == [None, None, "duplicate_write"]
+    assert paid == ["A-1"]
+    assert told(result)[0] == told(as_ever)[0]
+
+
+def test_a_tool_that_says_that_it_was_refused_is_told_in_its_own_words() -> None:
+    own = '{"refused":true,  "reason":"policy_denied", "call_id":"call-0-0"}'
+
+    @function_tool(needs_approval=never)
+    @tool_spec(effect="write", identity=("order",))
+    def pay(order: str) -> str:
+        """Pay."""
+        return own
+
+    with Breaker().run() as run:
+        result = asyncio.run(go(guarded(clerk([pay], [("pay", {"order": "A-1"})]), run)))
+
+    assert told(result) == [own]
+
+
+def test_a_hint_is_put_into_a_text_that_is_json() -> None:
+    @function_tool
+    @tool_spec(effect="read", wording=("words",))
+    def search(words: str) -> str:
+        """Search."""
+        return '{"found": []}'
+
+    turns = [[("search", {"words": f"{number} words"})] for number in range(2)]
+
+    with Breaker().run() as run:
+        first, second = told(asyncio.run(go(guarded(clerk([search], *turns), run))))
+
+    assert first == '{"found": []}'
+    assert json.loads(second).keys() == {"found", "tripwire_hint"}
 
 
 # -- tools that nothing can be put before
@@ -346,10 +442,6 @@ def asking(tool: Any) -> dict[str, ToolSpec]:
         requires_approval=True,
     )
     return {tool.name: spec}
-
-
-async def never(_context: Any, _arguments: dict[str, Any], _call_id: str) -> bool:
-    return False
 
 
 @WAYS

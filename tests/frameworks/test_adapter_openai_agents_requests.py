@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-import httpx
+import httpx2
 import openai
 import pytest
 from agents import (
@@ -78,20 +78,20 @@ class Shelf(ModelProvider):
 
 
 def down() -> openai.InternalServerError:
-    request = httpx.Request("POST", "http://127.0.0.1/v1/responses")
+    request = httpx2.Request("POST", "http://127.0.0.1/v1/responses")
     return openai.InternalServerError(
-        "down", response=httpx.Response(503, request=request), body=None
+        "down", response=httpx2.Response(503, request=request), body=None
     )
 
 
 def unsent() -> openai.APIConnectionError:
-    error = openai.APIConnectionError(request=httpx.Request("POST", "http://127.0.0.1"))
-    error.__cause__ = httpx.ConnectError("nobody listens")
+    error = openai.APIConnectionError(request=httpx2.Request("POST", "http://127.0.0.1"))
+    error.__cause__ = httpx2.ConnectError("nobody listens")
     return error
 
 
 def lost() -> openai.APITimeoutError:
-    return openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1/responses"))
+    return openai.APITimeoutError(httpx2.Request("POST", "http://127.0.0.1/v1/responses"))
 
 
 async def go(agent: Any, config: RunConfig, *, way: str = "run") -> Any:

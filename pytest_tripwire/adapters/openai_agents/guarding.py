@@ -25,6 +25,7 @@ from pytest_tripwire.adapters.openai_agents.functions import (
 from pytest_tripwire.adapters.openai_agents.handing import Asks, Handed
 from pytest_tripwire.adapters.openai_agents.hooks import Hooks
 from pytest_tripwire.adapters.openai_agents.metered import followed
+from pytest_tripwire.adapters.openai_agents.results import Results
 from pytest_tripwire.adapters.openai_agents.unseen import Placed, beyond_its_lists
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import Effect, ToolSpec, spec_of
@@ -165,14 +166,16 @@ class _Guards:
         async def body(context: Any, raw: str) -> Any:
             arguments = parsed(tool.name, raw)
             check(tool, context, raw, arguments, self._key_of(tool.name))
-            native = self._native(tool, context, raw, arguments)
+            results = Results()
+            native = self._native(tool, context, raw, arguments, results)
             result = await self._ask(tool.name, arguments, native, context)
             call_id = context.tool_call_id
-            if waits_for_yes(result) and has_yes(context, tool.name, call_id):
+            own = results.is_own(result)
+            if not own and waits_for_yes(result) and has_yes(context, tool.name, call_id):
                 # The person has been asked by the SDK, and has said yes to this very call.
                 self._run.approve(call_id)
                 result = await self._ask(tool.name, arguments, native, context)
-            return as_text(result) if is_refused(result) else result
+            return results.shown(result)
 
         # A policy that asks for approval is shown the arguments as the tool will get them.
         prepare = getattr(tool.on_invoke_tool, "prepare_arguments", None)
@@ -185,13 +188,16 @@ class _Guards:
             name, arguments, native, call_id=context.tool_call_id, agent=caller_of(context)
         )
 
-    def _native(self, own: Any, context: Any, raw: str, arguments: dict[str, Any]) -> Native:
+    def _native(
+        self, own: Any, context: Any, raw: str, arguments: dict[str, Any], results: Results
+    ) -> Native:
         async def native(called: str, given: dict[str, Any]) -> Any:
             # Another agent may have a tool of the same name and another body.
             tool = raising(own) if called == own.name else self._natives[called]
             if called == own.name and given == arguments:
-                return await tool.on_invoke_tool(context, raw)
-            return await tool.on_invoke_tool(*_other_call(context, called, given))
+                return results.seen(await tool.on_invoke_tool(context, raw))
+            other = _other_call(context, called, given)
+            return results.seen(await tool.on_invoke_tool(*other))
 
         return native
 
