@@ -147,10 +147,7 @@ class Team:
             name="support",
             tools=task.tools.pydantic_ai(),
             output_type=[str, DeferredToolRequests],
-            capabilities=[
-                Hooks(tool_execute_error=tell),
-                *([guard] if self._at == "agent" else []),
-            ],
+            capabilities=[Hooks(tool_execute_error=tell), *at_the_agent],
         )
         return agent, {} if at_the_agent else {"capabilities": guard}
 
