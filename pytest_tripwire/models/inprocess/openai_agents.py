@@ -47,6 +47,9 @@ def model(exchange: Exchange) -> Any:
 class ScriptedModel(Model):
     """What an `Agent` of the SDK's is given."""
 
+    #: Its name, where the SDK's own models have theirs.
+    model = MODEL
+
     def __init__(self, direct: Direct) -> None:
         self._direct = direct
 
