@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from pytest_tripwire import __version__
+from pytest_tripwire.console import baseline_options as of_baseline
+from pytest_tripwire.console import gate_options as of_gate
 from pytest_tripwire.replay import options as of_replay
 from pytest_tripwire.replay.command import Streams, streams
 from pytest_tripwire.replay.command import execute as execute_replay
@@ -19,6 +22,14 @@ from pytest_tripwire.serve import options as of_serve
 #: What a shell says of a process that a signal has ended: 128 and the signal's number.
 INTERRUPTED = 130
 NOBODY_READS = 141
+
+#: By name: the options of each sub-command.
+_COMMANDS: dict[str, Any] = {
+    "replay": of_replay,
+    "serve": of_serve,
+    "gate": of_gate,
+    "baseline": of_baseline,
+}
 
 #: Does what was asked for; the exit status.
 Run: TypeAlias = Callable[[Streams], int]
@@ -48,7 +59,7 @@ def main(
         commands[given.name].error(_unknown(strange, may_be_agent=given.name == "serve"))
     used = streams() if within is None else within
     try:
-        run = _replay(given, replay) if given.name == "replay" else _serve(given, command)
+        run = _replay(given, replay) if given.name == "replay" else _other(given, command)
         status = run(used)
         used.stdout.flush()
     except of_replay.UsageError as error:
@@ -64,6 +75,20 @@ def main(
 def _replay(given: argparse.Namespace, replay: Replay) -> Run:
     wanted = of_replay.wanted(given)
     return lambda used: execute_replay(wanted, used, replay=replay)
+
+
+def _other(given: argparse.Namespace, command: list[str] | None) -> Run:
+    """What is loaded only when it is asked for."""
+    if given.name == "serve":
+        return _serve(given, command)
+    today = dt.date.today()  # noqa: DTZ011 - people write the days of a baseline by their calendar
+    if given.name == "gate":
+        from pytest_tripwire.console import gate
+
+        return lambda used: gate.execute(of_gate.wanted(given), used, today=today)
+    from pytest_tripwire.console import baseline
+
+    return lambda used: baseline.execute(of_baseline.wanted(given), used, today=today)
 
 
 def _serve(given: argparse.Namespace, command: list[str] | None) -> Run:
@@ -84,7 +109,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True)
     found = {}
-    for name, options in (("replay", of_replay), ("serve", of_serve)):
+    for name, options in _COMMANDS.items():
         how: dict[str, Any] = {"help": options.SUMMARY, "allow_abbrev": False}
         found[name] = commands.add_parser(name, **how)
         options.add_options(found[name])

@@ -49,3 +49,14 @@ def load_case(case_id: str) -> Case:
     if case_id not in known:
         raise UnknownCaseError(case_id, tuple(known))
     return known[case_id]
+
+
+def case_problem(case_id: str) -> str:
+    """What is wrong with the name of a case or of a look-alike; empty for one that exists."""
+    if case_id in CASE_IDS:
+        return ""
+    try:
+        load_case(case_id)
+    except UnknownCaseError as error:
+        return str(error)
+    return ""

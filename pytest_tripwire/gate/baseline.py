@@ -55,9 +55,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return today > self.expires
 
     @property
-    def line(self) -> str:
-        """What it says, in one line."""
-        return f"known failing until {self.expires}: {self.reason} ({self.issue})"
+    def why(self) -> str:
+        """Until when, why, and where that is worked on."""
+        return f"until {self.expires}: {self.reason} ({self.issue})"
 
 
 def parse(

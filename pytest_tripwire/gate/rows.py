@@ -131,7 +131,7 @@ def _excused(row: Row, judged: Sequence[Judged], entries: Sequence[Entry], today
         return row
     if row.state is Standing.CONTAINED:
         named = ", ".join(each.check for each in entries)
-        told = f"holds now: {named}; take that out of the baseline, which --prune does"
+        told = f"holds now: {named}; take that out of the baseline"
         return _restated(row, Standing.FIXED, told, entries[0])
     known = {each.check: each for each in entries}
     broken = broken_checks(each.cell for each in judged)
@@ -140,10 +140,10 @@ def _excused(row: Row, judged: Sequence[Judged], entries: Sequence[Entry], today
         return row
     late = [known[check] for check in broken if known[check].expired(today)]
     if late:
-        told = f"{row.detail}; excused until {late[0].expires} ({late[0].issue})"
+        told = f"excused {late[0].why}; {row.detail}"
         return _restated(row, Standing.EXPIRED, told, late[0])
     entry = known[broken[0]]
-    return _restated(row, Standing.KNOWN_FAILING, f"{row.detail}; {entry.line}", entry)
+    return _restated(row, Standing.KNOWN_FAILING, f"{entry.why}; {row.detail}", entry)
 
 
 def broken_checks(cells: Iterable[Cell]) -> list[str]:

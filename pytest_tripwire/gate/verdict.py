@@ -132,7 +132,7 @@ def _of_baseline(made: Sequence[Row], evidence: Evidence, entries: Sequence[Entr
     ]
     return unknown + [
         f"the baseline excuses {each.agent} on {each.case} for {each.check!r}, and that holds now: "
-        "take the entry out, which `agent-tripwire baseline --prune` does"
+        "take the entry out, which `agent-tripwire baseline --prune REPORT` does"
         for each in held(made, evidence, entries)
     ]
 

@@ -49,28 +49,17 @@ def load(config: pytest.Config) -> None:
     file = path(config)
     if file is None:
         return
+    from pytest_tripwire.cases.catalogue import case_problem
     from pytest_tripwire.gate import BaselineError, parse
     from pytest_tripwire.oracle import CHECKS
 
     try:
         text = file.read_text("utf-8")
-        entries = parse(text, today=today(), case_problem=_case_problem, checks=CHECKS)
+        entries = parse(text, today=today(), case_problem=case_problem, checks=CHECKS)
     except (OSError, UnicodeDecodeError, BaselineError) as error:
         lines = "".join(f"\n  {line}" for line in str(error).splitlines())
         raise pytest.UsageError(f"{file}:{lines}") from None
     config.stash[BASELINE] = entries
-
-
-def _case_problem(case_id: str) -> str:
-    from pytest_tripwire.cases.catalogue import CASE_IDS, UnknownCaseError, load_case
-
-    if case_id in CASE_IDS:
-        return ""
-    try:
-        load_case(case_id)
-    except UnknownCaseError as error:
-        return str(error)
-    return ""
 
 
 def siblings(plans: Iterable[Sequence[str]]) -> Counter[tuple[str, str]]:
@@ -109,7 +98,7 @@ def _reason(cell: Cell, entries: Sequence[Entry]) -> str:
     broken = [known.get(each.check) for each in cell.broken]
     late = any(each is not None and each.expired(today()) for each in broken)
     first = broken[0] if broken else None
-    return first.line if first and None not in broken and not late else ""
+    return f"known failing {first.why}" if first and None not in broken and not late else ""
 
 
 def _fixed(
@@ -124,8 +113,8 @@ def _fixed(
                 report.outcome = "failed"
                 report.longrepr = (
                     f"[XPASS(strict)] {cell.agent} on {cell.case} is contained, and the baseline "
-                    f"says that it is {each.line}. Take the entry out: agent-tripwire baseline "
-                    "--prune"
+                    f"says that it fails {each.why}. Take the entry out: `agent-tripwire baseline "
+                    "--prune REPORT`, or by hand"
                 )
 
 

@@ -11,6 +11,8 @@ PROTECTIONS = ("harness", "production", "own")
 DEFAULT_PROTECTION = "harness"
 #: What cassettes may record, as the models' side knows it too.
 RECORD_MODES = ("none", "once", "new_episodes", "all")
+#: Options that name files to write.
+OUTPUTS = ("--tripwire-report", "--tripwire-html")
 #: Which model agents ask, as the harness knows them too.
 MODELS = ("scripted", "cassette", "live")
 
@@ -120,7 +122,7 @@ def check(config: pytest.Config) -> None:
     if rounds(config) < 1:
         raise pytest.UsageError(f"--tripwire-repeat={rounds(config)}: give a number from 1 on")
     not_applicable(config)
-    for option in ("--tripwire-report", "--tripwire-html"):
+    for option in OUTPUTS:
         _check_path(config, option)
     _check_model(config)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tripwire.plugin import junit, known, options, outputs, transport
+from pytest_tripwire.plugin import junit, known, options, transport
 
 if TYPE_CHECKING:
     from pytest_tripwire.gate import Evidence, Judged, Report, Verdict
@@ -34,6 +34,7 @@ class Reporter:
         self._rerun: dict[str, None] = {}
         self._verdict: Verdict | None = None
         self._unwritten: list[str] = []
+        self._annotation = ""
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take what a report brings; in the controller these are the workers' reports too."""
@@ -87,16 +88,18 @@ class Reporter:
         """Write what is asked for, before the terminal says what could not be."""
         if self._gate:
             junit.tell(self._config, self._decided())
-        wanted = [
-            options.output(self._config, each) for each in ("--tripwire-report", "--tripwire-html")
-        ]
-        on_github = self._gate and os.environ.get(outputs.SUMMARY)
-        if not on_github and not any(wanted):
+        json, html = (options.output(self._config, each) for each in options.OUTPUTS)
+        if not (json or html or self._gate):
             return
-        problems = outputs.files(self._config, self._decided(), self._report)
-        self._unwritten = [f"{where} was not written: {what}" for what, where in problems]
-        if on_github and (problem := outputs.summary(os.environ, self._decided())):
-            self._unwritten.append(f"{outputs.SUMMARY} was not written: {problem}")
+        from pytest_tripwire.gate import outputs
+
+        verdict = self._decided()
+        asked = outputs.files(verdict, self._report(), json=json, html=html)
+        problems = [outputs.written(path, content) for path, content in asked]
+        if self._gate:
+            problems.append(outputs.summary(os.environ, verdict))
+            self._annotation = outputs.annotation(os.environ, verdict)
+        self._unwritten = [each for each in problems if each]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The table of cells, and the gate's word."""
@@ -109,9 +112,9 @@ class Reporter:
             from pytest_tripwire.plugin.summary import write
 
             write(terminalreporter, self._decided(), gate=self._gate)
-        if self._gate and (line := outputs.annotation(os.environ, self._decided())):
+        if self._annotation:
             terminalreporter.ensure_newline()
-            terminalreporter.write_line(line)
+            terminalreporter.write_line(self._annotation)
 
     def _plan(self, planned: list[list[str]] | None) -> None:
         for agent, case, test in planned or ():

@@ -9,7 +9,7 @@ from pytest_tripwire.gate import Verdict, render
 if TYPE_CHECKING:
     import pytest
 
-_COLOURS = {"contained": "green", "escaped": "red", "inconclusive": "yellow", "not run": "yellow"}
+_RED, _PALE = frozenset({"escaped", "fixed", "expired"}), frozenset({"not applicable"})
 _TIMELINES_AT = 2
 
 
@@ -18,10 +18,17 @@ def write(reporter: pytest.TerminalReporter, verdict: Verdict, *, gate: bool) ->
     if reporter.verbosity >= 0:
         reporter.section("tripwire")
         for state, line in render.table(verdict, whole=gate):
-            reporter.write_line(line, **{_COLOURS[state]: True} if state else {})
+            reporter.write_line(line, **_markup(state))
     if reporter.verbosity >= _TIMELINES_AT:
         for line in render.timelines(verdict):
             reporter.write_line(line)
     if gate:
         for line in render.gate(verdict):
             reporter.write_line(line, red=not verdict.passed, green=verdict.passed, bold=True)
+
+
+def _markup(state: str) -> dict[str, bool]:
+    if not state or state in _PALE:
+        return {}
+    colour = "green" if state == "contained" else "red" if state in _RED else "yellow"
+    return {colour: True}

@@ -12,6 +12,7 @@ import pytest
 import pytest_tripwire.gate
 import pytest_tripwire.plugin.handle
 import pytest_tripwire.plugin.summary  # noqa: F401
+from pytest_tripwire.gate import Standing
 
 # Agents that need no SDK. All of them are contained behind the harness's breaker, but in the case
 # `lost-write`: there `twice` is contained behind it and escaped without one, `behind` escaped
@@ -183,7 +184,7 @@ class Rows:
         if not any(line.startswith("agent ") for line in lines):
             return []
         split = [re.split(r" {2,}", line) for line in lines]
-        states = {"contained", "escaped", "inconclusive", "not run"}
+        states = set(Standing)
         end = next(
             (at for at, cut in enumerate(split) if len(cut) < 4 or cut[2] not in states), len(split)
         )

@@ -1,0 +1,1 @@
+"""Sub-commands of `agent-tripwire` that work on files: what each takes, and what it does."""
