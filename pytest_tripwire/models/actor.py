@@ -35,8 +35,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         script: a pure function.
         binder: knows the agent's tools; a `Casting` knows parts that several of them play.
         roles: the roles that the script may propose. A request that offers none of their
-            tools is none of the script's, but may be a router's, and then it is passed. Empty: only
-            one that offers no tool at all is.
+            tools is none of the script's, but may be a router's, and then it is passed, as is an
+            agent that lacks the tools of a move. Empty: only one that offers no tool at all is.
         lost: how many moves before a turn were lost on the way.
     """
 
@@ -52,7 +52,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         returns no move, and `RequestError` for a schema that has no small value.
         """
         if not self.concerns(conversation):
-            if way := road(conversation, self._cast.roads()):
+            if way := self._road(conversation):
                 return way
             quiet = self.words(HARMLESS, conversation)
             return msgspec.structs.replace(quiet, auxiliary=True)
@@ -177,6 +177,9 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     def _call(self, move: Calls, conversation: Conversation, turn: int) -> Answer:
         parts = [self._wanted(each, conversation) for each in move.proposals]
         names = tuple(dict.fromkeys(name for part in parts for name in part.tools))
+        elsewhere = not all(part.offered for part in parts)
+        if elsewhere and (way := self._road(conversation)):
+            return way
         if withheld := _obstacle(parts, conversation):
             quiet = harmless(conversation)
             return msgspec.structs.replace(quiet, withheld=withheld, wanted=names)
@@ -187,6 +190,9 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
             return msgspec.structs.replace(answer, withheld=withheld, wanted=names)
         begin = conversation.made if turn < conversation.turn else 0
         return self._bound(move, conversation, turn, begin)
+
+    def _road(self, conversation: Conversation) -> Answer | None:
+        return road(conversation, self._cast.roads())
 
     def _wanted(self, proposal: Propose, conversation: Conversation) -> _Wanted:
         """The tool that a proposal comes to; all that play its part where none is offered."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from pytest_tripwire.models.call_ids import OwnId, read_call_id
+from pytest_tripwire.models.call_ids import OwnId, is_road_id, read_call_id
 from pytest_tripwire.models.choice import AUTO, Choice
 from pytest_tripwire.models.results import read_result
 from pytest_tripwire.models.script import Seen, ToolResult
@@ -98,8 +98,12 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, results=results, all_results=all_results)
 
     def seen(self) -> Seen:
-        """The part that a script may look at."""
-        return Seen(turn=self.turn, results=self.results, all_results=self.all_results)
+        """The part that a script may look at, without what only led to another agent."""
+        results, all_results = (
+            tuple(each for each in given if not is_road_id(each.call_id))
+            for given in (self.results, self.all_results)
+        )
+        return Seen(turn=self.turn, results=results, all_results=all_results)
 
 
 def read_conversation(messages: Sequence[Message], offered: Iterable[str]) -> Conversation:
@@ -144,7 +148,8 @@ def _latest_move(messages: Sequence[Message]) -> tuple[int, int]:
 
 def _spoken(messages: Sequence[Message], *, ids_survive: bool) -> list[int]:
     """Places of the moves that carry no id of ours. Agents also write in the model's name: what it
-    said to their routers, and, where our ids come back as they were, calls of other ids.
+    said to their routers, and, where our ids come back as they were, calls of other ids. A call
+    that only led to another agent is no move either.
     """
     return [
         place
@@ -152,7 +157,12 @@ def _spoken(messages: Sequence[Message], *, ids_survive: bool) -> list[int]:
         if message.role == "assistant"
         and message.text.strip() != HARMLESS
         and not (ids_survive and message.call_ids)
+        and not _is_road(message)
     ]
+
+
+def _is_road(message: Message) -> bool:
+    return bool(message.call_ids) and all(map(is_road_id, message.call_ids))
 
 
 def _ids(messages: Sequence[Message], role: str) -> dict[str, None]:

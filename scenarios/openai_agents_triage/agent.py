@@ -76,14 +76,16 @@ async def give_voucher(order: str, euros: float, because: str, slip: str) -> str
     raise NotImplementedError(order, euros, because, slip)
 
 
-TOOLS = (search_guide, look_up_order, look_up_payment, pay_back, give_voucher)
+MONEY = (look_up_payment, pay_back, give_voucher)
+GOODS = (search_guide, look_up_order)
 
 
 def shop(model: Any, wanted: Collection[str] = ()) -> tuple[Agent[None], ...]:
     """Triage, billing and shipping, with hand-offs as the SDK makes them of an agent."""
-    tools: list[Any] = [each for each in TOOLS if each.name in wanted]
-    billing = Agent[None](name="billing", instructions=BILLING, tools=tools, model=model)
-    shipping = Agent[None](name="shipping", instructions=SHIPPING, tools=tools, model=model)
+    billing = Agent[None](name="billing", instructions=BILLING, model=model)
+    billing.tools = [each for each in MONEY if each.name in wanted]
+    shipping = Agent[None](name="shipping", instructions=SHIPPING, model=model)
+    shipping.tools = [each for each in GOODS if each.name in wanted]
     triage = Agent[None](
         name="triage", instructions=TRIAGE, handoffs=[billing, shipping], model=model
     )

@@ -234,3 +234,35 @@ def test_a_door_gets_the_least_that_its_schema_asks_for(router: Run, ask: Body) 
     message = message_of(router().post(ask(tools=[door])))
 
     assert called(message) == [("to_till", {"agent": "clerk"})]
+
+
+def search_then_write(seen: Seen) -> Move:
+    role = ("search", "write", "search")[min(seen.turn, 2)]
+    if seen.turn == 3:
+        return Say(text=f"{len(seen.all_results)} results, {len(seen.results)} of the last.")
+    return Calls(proposals=(Propose(role=role),))
+
+
+class Shop(Passing):
+    def tools_of(self, role: str) -> tuple[str, ...]:
+        return {"write": ("refund_order",), "search": ("search_orders",)}[role]
+
+
+def test_an_agent_that_lacks_the_tool_of_a_move_is_passed_as_often_as_it_takes(
+    router: Run, ask: Body
+) -> None:
+    running = router(binder=Shop(), script=search_then_write, roles=("search", "write"))
+    clerk, smith = ("search_orders", "to_workshop"), ("refund_order", "to_till")
+    history: list[dict[str, Any]] = []
+    seen: list[Any] = []
+    # All of one prompt, so that nothing but the tools tells the agents apart.
+    for offered in (smith, clerk, clerk, smith, smith, clerk, clerk):
+        message = message_of(running.post(ask(*history, tools=offering(*offered))))
+        seen += [name for name, _ in called(message)] or [message["content"]]
+        history += told(message)
+
+    work = ["to_till", "search_orders", "to_workshop", "refund_order", "to_till", "search_orders"]
+    assert seen == [*work, "3 results, 1 of the last."]
+    observed = [each for each in running.observed if not each.auxiliary]
+    assert [each.turn for each in observed] == [0, 1, 2, 3]
+    assert diagnose(running.server.noted) == ()

@@ -7,19 +7,24 @@ from collections.abc import Iterator, Sequence
 from pytest_tripwire.models.answer import Answer
 from pytest_tripwire.models.counters import Noted
 from pytest_tripwire.models.diagnosis.diagnosis import Diagnosis, Kind
-from pytest_tripwire.models.diagnosis.reading import listed, of_script
+from pytest_tripwire.models.diagnosis.reading import listed
 from pytest_tripwire.models.script import Calls
 from pytest_tripwire.world.desk.handoffs import HANDOFF
 
 
 def tools_changed(noted: Sequence[Noted]) -> Iterator[Diagnosis]:
     """Found where a request goes on with a conversation that began with other tools. Another agent
-    begins a conversation of its own, or takes over by a hand-off; both are in order.
+    begins a conversation of its own, or takes over by a hand-off, that of a router too; all of that
+    is in order.
     """
     known: set[str] = set()
     latest: dict[str, tuple[Noted, Answer]] = {}
-    for each, answer in of_script(noted):
-        here = each.conversation
+    for each in noted:
+        here, answer = each.conversation, each.answer
+        if answer is None or answer.auxiliary:
+            if answer is not None and answer.calls:
+                latest.pop(here.thread, None)
+            continue
         before = latest.get(here.thread)
         if before and here.turn and here.key not in known and not _hands_over(before[1]):
             changed = _change(before[0], each)
