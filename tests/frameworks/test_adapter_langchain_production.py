@@ -268,13 +268,17 @@ def test_a_sibling_that_is_under_way_at_the_stop_ends_and_nothing_is_begun_after
         stopped.set()
         return "stopped"
 
+    class Held(AgentMiddleware):
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            assert request.tool_call["name"] != "pay" or stopped.wait(10)
+            return handler(request)
+
     agent = agent_of(
         run,
         shop,
-        [("slow", {}), ("stop", {})],
-        ("pay", PAY),
+        [("slow", {}), ("stop", {}), ("pay", PAY)],
         tools=[slow, stop, *shop.tools],
-        count_model=False,
+        middleware=[Held()],
     )
 
     found = answers(driven(agent, ASKED, "invoke"))

@@ -30,10 +30,10 @@ def blocks() -> list[str]:
 
 
 def test_the_page_pays_once_and_makes_a_node() -> None:
-    production, by_hand, _ = blocks()
+    production, by_hand, counting, _ = blocks()
     namespace: dict[str, Any] = {}
 
-    exec(production + by_hand, namespace)  # noqa: S102 - the page's own words
+    exec(production + by_hand + counting, namespace)  # noqa: S102 - the page's own words
 
     assert namespace["paid"] == ["I-1"]
     assert set(namespace["node"].tools_by_name) == {"pay"}

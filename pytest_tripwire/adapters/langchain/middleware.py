@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage
 
+from pytest_tripwire.adapters.langchain.counting import ModelCounter, RunStoppedError, counted
 from pytest_tripwire.adapters.langchain.deciding import Deciding
-from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import ToolSpec
+from pytest_tripwire.timeline import Mode, ToolSpec
+
+#: How a request ends that is left before its answer has come.
+_CUT_OFF = (CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)
 
 
 class TripwireMiddleware(AgentMiddleware):
@@ -57,33 +61,36 @@ class TripwireMiddleware(AgentMiddleware):
         """Count a request, or end the agent instead of sending it."""
         self._take(request.tools)
         if not self._count_model:
-            return handler(request)
-        verdict = self._run.before_model()
-        if not verdict.allowed:
-            return AIMessage(verdict.message)
+            return self._stop() or handler(request)
+        counter = ModelCounter(self._run)
         try:
-            response = handler(request)
-        except BaseException:
-            self._run.model_failed()
+            return handler(_told(request, counter))
+        except RunStoppedError as stopped:
+            return AIMessage(str(stopped))
+        except _CUT_OFF:
+            counter.left()
             raise
-        self._paid(response)
-        return response
 
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
         """The same as a task."""
         self._take(request.tools)
         if not self._count_model:
-            return await handler(request)
-        verdict = self._run.before_model()
-        if not verdict.allowed:
-            return AIMessage(verdict.message)
+            return self._stop() or await handler(request)
+        counter = ModelCounter(self._run)
         try:
-            response = await handler(request)
-        except BaseException:
-            self._run.model_failed()
+            return await handler(_told(request, counter))
+        except RunStoppedError as stopped:
+            return AIMessage(str(stopped))
+        except _CUT_OFF:
+            counter.left()
             raise
-        self._paid(response)
-        return response
+
+    def _stop(self) -> Any:
+        """The agent's end, if the run was stopped; whoever counts may not look at that."""
+        self._run.expire()
+        if self._run.mode is not Mode.STOPPED or self._run.shadow:
+            return None
+        return AIMessage(f"This run is stopped ({self._run.last_reason}): no model is asked.")
 
     def _take(self, tools: Any) -> None:
         for each in tools:
@@ -96,15 +103,10 @@ class TripwireMiddleware(AgentMiddleware):
                 )
         self._deciding.take(tools)
 
-    def _paid(self, response: Any) -> None:
-        message = next((e for e in response.result if isinstance(e, AIMessage)), None)
-        metadata = message.response_metadata if message is not None else {}
-        self._run.after_model(
-            usage_of(message),
-            message.text if message is not None else "",
-            model=metadata.get("model_name") or metadata.get("model"),
-            provider=metadata.get("model_provider"),
-        )
+
+def _told(request: Any, counter: ModelCounter) -> Any:
+    """A request whose model tells `counter` of what it sends."""
+    return request.override(model=counted(request.model, counter))
 
 
 def _provided(tool: Any) -> str | None:
@@ -112,17 +114,3 @@ def _provided(tool: Any) -> str | None:
     if not isinstance(tool, Mapping):
         return None
     return str(tool.get("name") or tool.get("type") or tool)
-
-
-def usage_of(message: Any) -> Usage:
-    """What a model's message says about its usage; what it does not say stays unknown."""
-    told = getattr(message, "usage_metadata", None)
-    if not told:
-        return Usage()
-    details = told.get("input_token_details") or {}
-    return Usage(
-        prompt_tokens=told.get("input_tokens"),
-        completion_tokens=told.get("output_tokens"),
-        cached_tokens=details.get("cache_read"),
-        cache_write_tokens=details.get("cache_creation"),
-    )
