@@ -13,15 +13,12 @@ import pytest
 from agents import (
     Agent,
     AgentHooks,
-    RunConfig,
-    Runner,
     RunState,
     ToolOutputText,
     function_tool,
 )
 from agents.exceptions import ModelBehaviorError
 from agents.sandbox import SandboxAgent
-from agents.testing import ScriptedModel, assistant_message, function_call
 from pydantic import BaseModel, Field, field_validator
 
 from pytest_tripwire.adapters import Adoption, UnknownToolError
@@ -29,44 +26,9 @@ from pytest_tripwire.adapters.openai_agents import adopt, guarded
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, tool_spec
 from pytest_tripwire.timeline import Effect, ToolSpec
 
+from .openai_agents_kit import WAYS, go, reason, script, told
+
 NEEDS = ("openai-agents",)
-
-WAYS = pytest.mark.parametrize("way", ["run", "stream"])
-PAY = ToolSpec(name="pay", effect=Effect.WRITE, identity=("order",), wording=("note",))
-
-
-async def go(agent: Any, words: Any = "Help.", *, way: str = "run") -> Any:
-    config = RunConfig(tracing_disabled=True)
-    if way == "run":
-        return await Runner.run(agent, words, run_config=config)
-    result = Runner.run_streamed(agent, words, run_config=config)
-    async for _ in result.stream_events():
-        pass
-    return result
-
-
-def script(*turns: list[tuple[str, Any]]) -> ScriptedModel:
-    """A model that makes these calls, turn by turn, and then says goodbye."""
-    steps = [
-        [
-            function_call(name, given, call_id=f"call-{turn}-{number}")
-            for number, (name, given) in enumerate(made)
-        ]
-        for turn, made in enumerate(turns)
-    ]
-    return ScriptedModel([*steps, [assistant_message("Goodbye.")]])
-
-
-def told(result: Any) -> list[Any]:
-    """What the model was told of its calls, in order."""
-    items = result.to_input_list()
-    return [each["output"] for each in items if each.get("type") == "function_call_output"]
-
-
-def reason(output: Any) -> str | None:
-    """Why a call was refused; None where it was not."""
-    text = output if isinstance(output, str) else ""
-    return json.loads(text).get("reason") if text.startswith('{"refused"') else None
 
 
 def payer(paid: list[Any], **options: Any) -> Any:

@@ -20,7 +20,6 @@ from agents import (
     ModelSettings,
     OpenAIChatCompletionsModel,
     RunConfig,
-    Runner,
     Usage,
     function_tool,
     retry_policies,
@@ -30,9 +29,10 @@ from agents.testing import ModelStep, ScriptedModel, assistant_message, function
 from pytest_tripwire.adapters.openai_agents import guarded, metered
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, tool_spec
 
+from .openai_agents_kit import WAYS, go
+
 NEEDS = ("openai-agents",)
 
-WAYS = pytest.mark.parametrize("way", ["run", "stream"])
 USED = Usage(requests=1, input_tokens=1_000_000, output_tokens=0, total_tokens=1_000_000)
 #: US dollars for a million tokens of prompt and of completion.
 PRICES = {"cheap": (1, 1), "dear": (100, 100)}
@@ -94,15 +94,6 @@ def lost() -> openai.APITimeoutError:
     return openai.APITimeoutError(httpx2.Request("POST", "http://127.0.0.1/v1/responses"))
 
 
-async def go(agent: Any, config: RunConfig, *, way: str = "run") -> Any:
-    if way == "run":
-        return await Runner.run(agent, "Help.", run_config=config)
-    result = Runner.run_streamed(agent, "Help.", run_config=config)
-    async for _ in result.stream_events():
-        pass
-    return result
-
-
 def config(**options: Any) -> RunConfig:
     return RunConfig(tracing_disabled=True, **options)
 
@@ -137,7 +128,7 @@ def test_the_model_of_the_run_outweighs_the_agents_own_in_the_price(
 
     with spending() as run:
         settings = config(model=asked, model_provider=Shelf(cheap, dear))
-        asyncio.run(go(guarded(agent, run), settings, way=way))
+        asyncio.run(go(guarded(agent, run), run_config=settings, way=way))
 
     assert spent(run) == 100
     assert cheap.calls == ()
@@ -149,7 +140,7 @@ def test_the_agents_own_model_tells_the_price_where_no_other_is_asked(own: str) 
     agent = clerk({"instance": cheap, "name": "cheap", "none": None}[own])
 
     with spending() as run:
-        asyncio.run(go(guarded(agent, run), config(model_provider=Shelf(cheap))))
+        asyncio.run(go(guarded(agent, run), run_config=config(model_provider=Shelf(cheap))))
 
     assert spent(run) == 1
 
@@ -168,7 +159,7 @@ def test_each_of_two_agents_side_by_side_is_paid_by_its_own_model() -> None:
     )
 
     with spending() as run:
-        asyncio.run(go(guarded(front, run), config()))
+        asyncio.run(go(guarded(front, run), run_config=config()))
 
     assert spent(run) == 2 + 2 + 200
 
@@ -186,7 +177,7 @@ def test_a_request_that_the_provider_refuses_gives_back_what_was_held(way: str) 
     run = spending()
 
     with pytest.raises(openai.InternalServerError):
-        asyncio.run(go(guarded(clerk(failing(down())), run), config(), way=way))
+        asyncio.run(go(guarded(clerk(failing(down())), run), run_config=config(), way=way))
 
     assert spent(run) == 1
     assert run.close() is None
@@ -197,7 +188,7 @@ def test_a_request_that_was_never_sent_gives_back_what_was_held(way: str) -> Non
     run = spending()
 
     with pytest.raises(openai.APIConnectionError):
-        asyncio.run(go(guarded(clerk(failing(unsent())), run), config(), way=way))
+        asyncio.run(go(guarded(clerk(failing(unsent())), run), run_config=config(), way=way))
 
     assert spent(run) == 1
     assert run.close() is None
@@ -225,7 +216,9 @@ def test_a_request_that_may_have_been_answered_has_cost_nobody_knows_what(
 
     # A stream that is cut off ends without a word.
     with contextlib.suppress(openai.APITimeoutError, RuntimeError, asyncio.CancelledError):
-        asyncio.run(go(guarded(clerk(Named("cheap", [LOOK, ends])), run), config(), way=way))
+        asyncio.run(
+            go(guarded(clerk(Named("cheap", [LOOK, ends])), run), run_config=config(), way=way)
+        )
 
     record = run.close()
     assert record is not None
@@ -241,7 +234,7 @@ def test_a_model_of_the_runs_own_gives_back_too_where_it_is_metered(given: str, 
     run = spending()
 
     with pytest.raises(openai.InternalServerError):
-        asyncio.run(go(guarded(clerk("dear"), run), metered(settings), way=way))
+        asyncio.run(go(guarded(clerk("dear"), run), run_config=metered(settings), way=way))
 
     assert spent(run) == 1
     assert settings.model_provider is shelf
@@ -260,7 +253,7 @@ def test_a_request_that_the_sdk_sends_again_is_one_turn_and_paid_once(way: str) 
 
     with spending() as run:
         agent = clerk(model, model_settings=ModelSettings(retry=again))
-        asyncio.run(go(guarded(agent, run), config(), way=way))
+        asyncio.run(go(guarded(agent, run), run_config=config(), way=way))
 
     assert spent(run) == 2
     assert run.stats().turns == 2
@@ -274,8 +267,8 @@ def test_a_team_that_begins_again_after_failures_is_not_stopped_for_them() -> No
     async def stubborn(agent: Any) -> Any:
         for _ in range(5):
             with pytest.raises(openai.InternalServerError):
-                await go(agent, config())
-        return await go(agent, config())
+                await go(agent, run_config=config())
+        return await go(agent, run_config=config())
 
     with spending(3) as run:
         result = asyncio.run(stubborn(guarded(clerk(model), run)))
@@ -305,6 +298,6 @@ def test_where_no_price_is_known_of_the_model_that_was_asked_none_is_made_up(oth
     other.set_default_usage(USED)
 
     with pytest.raises(Interrupted) as caught, spending() as run:
-        asyncio.run(go(guarded(clerk("cheap"), run), config(model=other)))
+        asyncio.run(go(guarded(clerk("cheap"), run), run_config=config(model=other)))
 
     assert caught.value.reason == "cost_unknown"

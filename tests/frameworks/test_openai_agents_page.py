@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 
 from pytest_tripwire import Harness
 from pytest_tripwire.adapters.openai_agents import guarded
-from pytest_tripwire.breaker import tool_spec
+from pytest_tripwire.breaker import Interrupted, Resume, ResumeRefusedError, tool_spec
 
 NEEDS = ("openai-agents",)
 
@@ -42,7 +43,7 @@ def test_the_page_pays_once_and_tells_of_the_lost_answer() -> None:
 
 
 def test_the_page_takes_a_stored_state_up_twice_and_pays_once() -> None:
-    production, resume, _ = blocks()
+    production, resume, *_ = blocks()
     page: dict[str, Any] = {"RunState": RunState}
     exec(production + resume, page)  # noqa: S102 - the page's own words
     paid: list[str] = []
@@ -70,6 +71,51 @@ def test_the_page_takes_a_stored_state_up_twice_and_pays_once() -> None:
         asyncio.run(page["take_up"](stored, PIECE["request_id"]))
 
     assert paid == ["I-2"]
+
+
+@pytest.mark.parametrize(("now", "made"), [("7", ["I-3"]), ("8", [])])
+def test_the_page_takes_a_waiting_run_up_and_pays_if_nothing_has_changed(
+    now: str, made: list[str]
+) -> None:
+    production, _, resume, _ = blocks()
+    page: dict[str, Any] = {
+        "RunState": RunState,
+        "Resume": Resume,
+        "may_resume": lambda who, _record, _action: who == "ada",
+        "version_of": {"I-3": now}.get,
+    }
+    exec(production + resume, page)  # noqa: S102 - the page's own words
+    paid: list[str] = []
+
+    @function_tool
+    @tool_spec(effect="read", identity=("invoice",), result_version="version")
+    async def look_up(invoice: str) -> dict[str, Any]:
+        """Look an invoice up."""
+        return {"invoice": invoice, "version": 7}
+
+    @function_tool
+    @tool_spec(effect="write", identity=("invoice",), requires_approval=True)
+    async def pay(invoice: str) -> str:
+        """Pay an invoice."""
+        paid.append(invoice)
+        return "paid"
+
+    def call(name: str) -> Any:
+        return [function_call(name, {"invoice": "I-3"}, call_id=f"call-{name}")]
+
+    def clerk(*steps: Any) -> Any:
+        return Agent[None](name="clerk", tools=[look_up, pay], model=ScriptedModel(steps))
+
+    page["clerk"] = clerk(call("look_up"), call("pay"))
+    stored, record = asyncio.run(page["until_asked"]("Pay I-3.", "message-19"))
+    assert paid == []
+    page["clerk"] = clerk([assistant_message("Done.")])
+    with contextlib.suppress(Interrupted):
+        asyncio.run(page["go_on"](stored, record, "ada"))
+    with pytest.raises(ResumeRefusedError):
+        asyncio.run(page["go_on"](stored, record, "ada"))
+
+    assert paid == made
 
 
 def test_the_page_plugs_an_agent_in(monkeypatch: pytest.MonkeyPatch) -> None:

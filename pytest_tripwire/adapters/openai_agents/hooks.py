@@ -56,7 +56,7 @@ class Hooks(AgentHooks):
         return self._open(*given, **named)
 
     async def _open(self, *given: Any, **named: Any) -> None:
-        self._look_at(given[1])
+        self._look_at(*given, **named)
         await self._also.on_llm_start(*given, **named)
         if self._run.mode is Mode.STOPPED and not self._run.shadow:
             raise StoppedError(f"the breaker has stopped this run: {self._run.last_reason}")
@@ -85,16 +85,16 @@ class Hooks(AgentHooks):
 
     async def on_tool_start(self, *given: Any, **named: Any) -> None:
         """Of the agent's own hooks."""
-        self._look_at(given[1])
+        self._look_at(*given, **named)
         await self._also.on_tool_start(*given, **named)
 
     async def on_tool_end(self, *given: Any, **named: Any) -> None:
         """Of the agent's own hooks."""
         await self._also.on_tool_end(*given, **named)
 
-    def _look_at(self, agent: Any) -> None:
+    def _look_at(self, *given: Any, **named: Any) -> None:
         if self._check is not None:
-            self._check(agent)
+            self._check(named["agent"] if "agent" in named else given[1])
 
 
 def _usage(response: Any) -> Usage:
