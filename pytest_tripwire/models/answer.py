@@ -43,6 +43,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         calls: the move's proposals, bound. A model that is forced to call a tool may have some
             beside a `Say`.
         auxiliary: whether the request was none of the script's, like a router's.
+        road: whether its call only leads to the agent that has the tools.
         forced: whether the request's `tool_choice` made the model do what the script did not want.
         withheld: why the script's own move was not given; empty when it was.
         wanted: the tools that the withheld move would have called.
@@ -51,6 +52,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     move: Move
     calls: tuple[BoundCall, ...] = ()
     auxiliary: bool = False
+    road: bool = False
     forced: bool = False
     withheld: str = ""
     wanted: tuple[str, ...] = ()

@@ -28,5 +28,5 @@ def road(conversation: Conversation, hand_offs: Iterable[str]) -> Answer | None:
         value = least(conversation.tools.get(name, {}), "tools")
         arguments = value if isinstance(value, dict) else {}
         call = BoundCall(call_id=call_id, tool=name, arguments=arguments)
-        return Answer(move=Say(text=HARMLESS), calls=(call,), auxiliary=True)
+        return Answer(move=Say(text=HARMLESS), calls=(call,), auxiliary=True, road=True)
     return None

@@ -266,3 +266,18 @@ def test_an_agent_that_lacks_the_tool_of_a_move_is_passed_as_often_as_it_takes(
     observed = [each for each in running.observed if not each.auxiliary]
     assert [each.turn for each in observed] == [0, 1, 2, 3]
     assert diagnose(running.server.noted) == ()
+
+
+def test_an_agent_that_is_passed_after_its_work_has_dropped_no_tools(
+    router: Run, ask: Body
+) -> None:
+    running = router(binder=Shop(), script=search_then_write, roles=("search", "write"))
+    clerk, smith = ("search_orders", "to_workshop"), ("refund_order", "to_till")
+    history: list[dict[str, Any]] = []
+    for offered in (clerk, clerk, smith):
+        body = ask(*history, tools=offering(*offered))
+        body["messages"][0]["content"] = f"You have {offered}."
+        history += told(message_of(running.post(body)))
+
+    assert [each["role"] for each in history] == ["assistant", "tool"] * 3
+    assert diagnose(running.server.noted) == ()

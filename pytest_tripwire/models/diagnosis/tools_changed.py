@@ -22,7 +22,7 @@ def tools_changed(noted: Sequence[Noted]) -> Iterator[Diagnosis]:
     for each in noted:
         here, answer = each.conversation, each.answer
         if answer is None or answer.auxiliary:
-            if answer is not None and answer.calls:
+            if answer is not None and answer.road:
                 latest.pop(here.thread, None)
             continue
         before = latest.get(here.thread)
