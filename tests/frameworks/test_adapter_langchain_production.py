@@ -16,12 +16,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
-from pytest_tripwire import Harness, Options, Task
 from pytest_tripwire.adapters.langchain import TripwireMiddleware, guarded_tool_node
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, ToolSpec, tool_spec
-from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.guard import UndeclaredToolError
-from pytest_tripwire.oracle import State
 from pytest_tripwire.timeline import Decided, Effect, Mode, Reason, Settled, Status
 
 from .langchain_kit import (
@@ -616,102 +613,3 @@ def test_a_node_with_an_undeclared_tool_is_not_made(runs: Runs) -> None:
 
     with pytest.raises(UndeclaredToolError, match="unheard"):
         guarded_tool_node([unheard], runs())
-
-
-# -- the middleware alone, in the standard cases: the tools themselves are not guarded
-
-
-def spec(name: str, effect: Effect, **fields: Any) -> ToolSpec:
-    return ToolSpec(
-        name=name,
-        effect=effect,
-        definite_failures=("NotAcceptedError", "RateLimitedError", "UnknownRecordError"),
-        denials=("PolicyDeniedError",),
-        **fields,
-    )
-
-
-REFUND: dict[str, Any] = {"operation": "refund", "identity": ("order_id",)}
-SPECS = [
-    spec("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
-    spec("issue_refund", Effect.WRITE, wording=("reason",), result_id="refund_id", **REFUND),
-    spec("issue_credit", Effect.WRITE, wording=("note",), result_id="refund_id", **REFUND),
-    spec("get_refund", Effect.READ, identity=("order_id",)),
-    spec("get_order", Effect.READ, identity=("order_id",), result_version="version"),
-    spec(
-        "hand_over",
-        Effect.HANDOFF,
-        identity=("to", "order_id"),
-        wording=("note",),
-        required_fields=("findings",),
-    ),
-]
-
-
-class Everything(AgentMiddleware):
-    """What a tool raises ends the run; this tells the model."""
-
-    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        try:
-            return handler(request)
-        except Exception as error:  # noqa: BLE001 - whatever it is
-            return ToolMessage(f"{error}", tool_call_id=request.tool_call["id"], status="error")
-
-    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        try:
-            return await handler(request)
-        except Exception as error:  # noqa: BLE001 - whatever it is
-            return ToolMessage(f"{error}", tool_call_id=request.tool_call["id"], status="error")
-
-
-class Guarded:
-    """An agent that brings its own protection: the middleware, on the task's limits and clock."""
-
-    def __init__(self, way: str) -> None:
-        self.way = way
-        self.runs: list[Any] = []
-
-    def __call__(self, task: Task) -> Any:
-        each = task.token_price_usd * 1_000_000
-        breaker = Breaker(
-            budget=task.limits,
-            clock=task.clock,
-            specs={each.name: each for each in SPECS},
-            prices={task.model.name: (each, each)},
-        )
-        run = breaker.run()
-        self.runs.append(run)
-        graph = create_agent(
-            task.model.langchain(),
-            task.tools.langchain(),
-            middleware=[Everything(), TripwireMiddleware(run)],
-        )
-        said = {"messages": [("user", task.prompt)]}
-        if self.way.startswith("a"):
-            return self._later(run, graph, said)
-        with run:
-            if self.way == "invoke":
-                return graph.invoke(said, {"recursion_limit": 150})["messages"][-1].text
-            parts = graph.stream(said, {"recursion_limit": 150}, stream_mode=["values", "messages"])
-            return [each for mode, each in parts if mode == "values"][-1]["messages"][-1].text
-
-    async def _later(self, run: Any, graph: Any, said: Any) -> Any:
-        limit: Any = {"recursion_limit": 150}
-        with run:
-            if self.way == "ainvoke":
-                return (await graph.ainvoke(said, limit))["messages"][-1].text
-            parts = graph.astream(said, limit, stream_mode=["values", "messages"])
-            found = [each async for mode, each in parts if mode == "values"]
-            return found[-1]["messages"][-1].text
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
-@pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "stale-resume"])
-def test_the_middleware_alone_contains_the_standard_cases(case: str, way: str) -> None:
-    agent = Guarded(way)
-    options = Options(protection="own", stops=(Interrupted,))
-
-    run = Harness(case, agent, options=options).run()
-
-    assert run.cell.state is State.CONTAINED, run.cell.broken
-    assert agent.runs[0].stats().turns > 0
