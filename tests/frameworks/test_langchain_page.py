@@ -11,6 +11,7 @@ import pytest
 from langsmith import tracing_context
 
 from pytest_tripwire import Harness
+from pytest_tripwire.timeline import Mode
 
 NEEDS = ("langchain", "langgraph")
 
@@ -30,13 +31,23 @@ def blocks() -> list[str]:
 
 
 def test_the_page_pays_once_and_makes_a_node() -> None:
-    production, by_hand, counting, _ = blocks()
+    production, by_hand, counting, _, _ = blocks()
     namespace: dict[str, Any] = {}
 
     exec(production + by_hand + counting, namespace)  # noqa: S102 - the page's own words
 
     assert namespace["paid"] == ["I-1"]
     assert set(namespace["node"].tools_by_name) == {"pay"}
+
+
+def test_the_page_does_not_pay_on_an_old_version() -> None:
+    production, _, _, resume, _ = blocks()
+    namespace: dict[str, Any] = {}
+
+    exec(production + resume, namespace)  # noqa: S102 - the page's own words
+
+    assert namespace["paid"] == ["I-1"]
+    assert namespace["run"].mode is not Mode.OPEN
 
 
 def test_the_page_plugs_an_agent_in(monkeypatch: pytest.MonkeyPatch) -> None:
