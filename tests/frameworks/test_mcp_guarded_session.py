@@ -11,7 +11,7 @@ from typing import Any
 
 import mcp_types as types
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.session_group import ClientSessionGroup
 from mcp.server import MCPServer, Server
 from mcp.server.caching import CacheHint
@@ -224,19 +224,23 @@ def test_what_the_team_declares_outweighs_what_the_server_says_later() -> None:
     assert till.looks == 2
 
 
-def paged(*names: str) -> Server[Any]:
+def paged(*tools: types.Tool, called: Callable[[str], Any] = lambda name: name) -> Server[Any]:
     """A server that lists one tool a page."""
 
     async def listed(_context: Any, params: Any) -> Any:
         at = int((params and params.cursor) or 0)
-        tool = types.Tool(name=names[at], input_schema={"type": "object"}, annotations=READS)
-        more = str(at + 1) if at + 1 < len(names) else None
-        return types.ListToolsResult(tools=[tool], next_cursor=more)
+        more = str(at + 1) if at + 1 < len(tools) else None
+        return types.ListToolsResult(tools=[tools[at]], next_cursor=more)
 
-    async def called(_context: Any, params: Any) -> Any:
-        return types.CallToolResult(content=[types.TextContent(type="text", text=params.name)])
+    async def call(_context: Any, params: Any) -> Any:
+        text = types.TextContent(type="text", text=called(params.name))
+        return types.CallToolResult(content=[text])
 
-    return Server("paged", on_list_tools=listed, on_call_tool=called)
+    return Server("paged", on_list_tools=listed, on_call_tool=call)
+
+
+def tool(name: str, annotations: Any = READS) -> types.Tool:
+    return types.Tool(name=name, input_schema={"type": "object"}, annotations=annotations)
 
 
 @MODES
@@ -246,8 +250,44 @@ def test_who_has_listed_the_last_page_alone_reaches_every_tool(mode: str) -> Non
         await guarded.list_tools(cursor="2")
         return [await guarded.call_tool(name) for name in ("first", "second", "third")]
 
-    results = within(paged("first", "second", "third"), body, mode)
-    assert [each.content[0].text for each in results] == ["first", "second", "third"]
+    server = paged(tool("first"), tool("second"), tool("third"))
+    assert [each.content[0].text for each in within(server, body, mode)] == [
+        "first",
+        "second",
+        "third",
+    ]
+
+
+@MODES
+def test_the_read_that_settles_a_lost_write_is_known_from_a_page_that_nobody_asked_for(
+    mode: str,
+) -> None:
+    paid: list[str] = []
+
+    def called(name: str) -> str:
+        if name == "ask":
+            return json.dumps({"payment_id": "P-1"})
+        paid.append(name)
+        raise OSError("no answer")
+
+    server = paged(tool("ask"), tool("lose", WRITES), called=called)
+    lost = ToolSpec(
+        name="lose",
+        effect=Effect.WRITE,
+        identity=("invoice",),
+        reconcile="ask",
+        result_id="payment_id",
+    )
+
+    async def body(client: Client, run: BreakerRun) -> Any:
+        guarded = guarded_session(client, run, {"lose": lost})
+        await guarded.list_tools(cursor="1")
+        with pytest.raises(MCPError):
+            await guarded.call_tool("lose", GIVEN)
+        return await guarded.call_tool("lose", GIVEN)
+
+    assert reason(within(server, body, mode)) == "duplicate_write"
+    assert paid == ["lose"]
 
 
 # -- what goes wrong on the way

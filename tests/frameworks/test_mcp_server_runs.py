@@ -14,6 +14,7 @@ import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context  # noqa: TC002 - a server reads the annotations
 
 from pytest_tripwire.adapters.mcp import RunPerSession, ServerMiddleware
 from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, RunBudget
@@ -430,6 +431,61 @@ def test_an_added_tool_that_nobody_declared_does_not_run(mode: str) -> None:
 
     assert not play(body).is_error
     assert till.paid == ["I-1"]
+
+
+# -- what a client sees of it
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_progress_and_structure_pass_through(mode: str) -> None:
+    till = Till(Breaker())
+    heard: list[float] = []
+
+    async def grind(invoice: str, context: Context) -> dict[str, Any]:
+        await context.report_progress(1, 2)
+        return {"invoice": invoice, "parts": [1, 2]}
+
+    till.server.add_tool(grind, annotations=READS)
+
+    async def note(progress: float, _total: float | None, _message: str | None) -> None:
+        heard.append(progress)
+
+    async def body() -> Any:
+        async with connected(till, mode) as client:
+            return await client.call_tool("grind", GIVEN, progress_callback=note)
+
+    assert play(body).structured_content == {"invoice": "I-1", "parts": [1, 2]}
+    assert heard == [1]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_what_is_under_way_at_a_stop_comes_to_its_end_and_nothing_else_begins(mode: str) -> None:
+    run, begun, goes_on = Breaker().run(), asyncio.Event(), asyncio.Event()
+    till = Till(lambda _context: run)
+
+    async def slow(invoice: str) -> str:
+        begun.set()
+        await goes_on.wait()
+        till.paid.append(invoice)
+        return "paid"
+
+    till.server.add_tool(slow, annotations=WRITES)
+
+    async def body() -> Any:
+        async with connected(till, mode) as client:
+            call = asyncio.create_task(client.call_tool("slow", GIVEN))
+            await begun.wait()
+            run.interrupt("Somebody has pulled the plug.")
+            late = await client.call_tool("pay", {"invoice": "I-2"})
+            goes_on.set()
+            return await call, late
+
+    ended, late = play(body)
+    assert (ended.content[0].text, reason(late)) == ("paid", "cancelled")
+    assert till.paid == ["I-1"]
+    record = run.close()
+    assert record is not None
+    assert [str(each.status) for each in record.writes] == ["confirmed"]
 
 
 # -- hooks that fail
