@@ -25,6 +25,7 @@ from pytest_tripwire.adapters.langchain.asking import (
 )
 from pytest_tripwire.adapters.langchain.bodies import agent_of
 from pytest_tripwire.adapters.langchain.carried import Carried, UnfitArgumentsError
+from pytest_tripwire.adapters.langchain.names import refuse_another
 from pytest_tripwire.adapters.langchain.results import nothing_yet, problem
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec, spec_of
@@ -58,13 +59,27 @@ class Deciding:
                     self._tools[tool.name] = tool
 
     def _take(self, tool: Any) -> None:
+        known = self._declared(tool.name)
         # A body that is called and gives an awaitable serves both roads.
         self._bridge.take(tool.name, asynchronous=False, spec=_own_spec(tool))
         spec = self.run.declared(tool.name)
         # These come before anything has run, or say that it is to run again from the start.
-        nothing = (*spec.definite_failures, UnfitArgumentsError, GraphInterrupt)
-        extended = msgspec.structs.replace(spec, definite_failures=nothing)
-        Bridge(self.run, {tool.name: extended}).take(tool.name, asynchronous=False)
+        before = (UnfitArgumentsError, GraphInterrupt)
+        nothing = tuple(each for each in spec.definite_failures if each not in before)
+        extended = msgspec.structs.replace(spec, definite_failures=(*nothing, *before))
+        try:
+            refuse_another(known, extended)
+        except TypeError:
+            extended = known or extended
+            raise
+        finally:
+            Bridge(self.run, {tool.name: extended}).take(tool.name, asynchronous=False)
+
+    def _declared(self, tool: str) -> ToolSpec | None:
+        try:
+            return self.run.declared(tool)
+        except KeyError:
+            return None
 
     @property
     def gathers(self) -> bool:
