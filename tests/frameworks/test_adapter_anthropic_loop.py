@@ -131,6 +131,28 @@ def test_what_breaks_off_a_message_leaves_the_rest_of_it_undone() -> None:
     assert shop.refunds == ["A-1"]
 
 
+def test_a_message_that_is_cancelled_settles_what_has_begun_and_takes_the_rest_back() -> None:
+    shop, run = Shop(), Breaker(budget=RunBudget(max_side_effects=1)).run()
+    begun = asyncio.Event()
+
+    async def dispatch(name: str, given: dict[str, Any]) -> Any:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        answer = guarded_dispatch(dispatch, run, SPECS)
+        task = asyncio.create_task(answer.acall(_reply(LOOK, PAY)))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    guarded_dispatch(_dispatch_of(shop), run, SPECS)(_reply(PAY))
+
+    assert shop.refunds == ["A-1"]
+
+
 def test_a_sibling_of_the_call_that_stops_the_run_is_refused() -> None:
     shop, run = Shop(), Breaker().run()
 

@@ -188,8 +188,23 @@ def test_a_runner_that_is_at_its_own_end_asks_for_no_turn() -> None:
 
     seen = _followed(run, LOOKS, LOOKS, max_iterations=2)
 
-    assert len(seen) == 2
+    assert len(seen) == run.stats().turns == 2
     assert run.mode == "open"
+
+
+def _compacting_first(runner: Any, message: Any) -> None:
+    if message.stop_reason == "tool_use":
+        runner.compact_before_next_turn()
+
+
+def test_a_compaction_between_two_turns_is_one_more_and_no_iteration_of_the_runner() -> None:
+    run = Breaker(budget=RunBudget(max_turns=9)).run()
+
+    replies = (LOOKS, SUMMARY, answered("end_turn"))
+    seen = _followed(run, *replies, use=_compacting_first, max_iterations=2)
+
+    assert len(seen) == run.stats().turns == 3
+    assert run.stats().tokens == 15
 
 
 def test_a_runner_that_its_application_has_closed_asks_for_no_turn() -> None:
