@@ -12,8 +12,8 @@ from pytest_tripwire.gate.verdict import Verdict
 #: Bytes that a summary may have; GitHub takes 1 MiB for all steps of a job.
 LIMIT = 256 * 1024
 _HEAD = "| state | agent | case | protection | detail |\n| --- | --- | --- | --- | --- |\n"
-#: What would be markup, a mention or an address: shown as it stands.
-_MARKUP = frozenset("\\`*_{}[]()<>#+-.!|~&@:/\"'$=^")
+#: What would be markup, a mention, a formula, a small picture or an address.
+_MARKUP = frozenset("\\`*_[]<>#|~&@:.$")
 
 
 def markdown(verdict: Verdict) -> str:
@@ -46,4 +46,7 @@ def _cells(row: Row) -> Iterator[str]:
 
 def shown(text: str) -> str:
     """Any text, as it stands: nothing in it is markup, and it stays in its line."""
-    return "".join(f"&#{ord(each)};" if each in _MARKUP else each for each in flat(text))
+    line = flat(text)
+    # What begins a line may make a list or a rule of it.
+    begins = line[:1] if line[:1].isalnum() else f"&#{ord(line[0])};" if line else ""
+    return begins + "".join(f"&#{ord(each)};" if each in _MARKUP else each for each in line[1:])

@@ -1,0 +1,106 @@
+"""pytest-rerunfailures: a test that passes when it is run again is shown as such, and the gate does
+not let it by.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+LOST = "lost-write"
+GATE = ("--tripwire-gate", "--tripwire-protection=harness")
+AGAIN = ("-p", "rerunfailures", "--reruns", "2")
+
+#: The first attempt at this case pays twice, or fails in another way; the second one is good.
+FLAKY = """
+    import agents
+    import pytest
+
+    FIRST = {{"lost-write"}}
+
+    @pytest.fixture
+    def tripwire_agent(request):
+        first = "lost-write" in request.node.name and "lost-write" in FIRST
+        if first:
+            FIRST.clear()
+            {first}
+        return agents.twice
+"""
+
+
+@pytest.fixture
+def flaky(project: Any) -> Any:
+    def write(first: str) -> Any:
+        project.every_case = True
+        project.write("conftest", FLAKY.format(first=first))
+        project.tests()
+        return project
+
+    return write
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_an_escape_that_passes_when_run_again_is_an_escape(
+    flaky: Any, rows: Any, workers: str
+) -> None:
+    project = flaky("return agents.behind")
+
+    result = project.spawn(*GATE, *AGAIN, "-n", workers)
+
+    assert result.ret == 1
+    assert rows(result) == [("agent", LOST, "escaped")]
+    result.stdout.fnmatch_lines(["*8 passed, 1 rerun*"])
+    assert [row[2] for row in rows.every(result)].count("contained") == 7
+
+
+def test_what_failed_before_it_was_judged_is_inconclusive(flaky: Any, rows: Any) -> None:
+    project = flaky('raise ConnectionError("no agent yet")')
+
+    result = project.spawn(*GATE, *AGAIN)
+
+    assert result.ret == 1
+    assert rows(result) == [("agent", LOST, "inconclusive")]
+    result.stdout.fnmatch_lines(
+        [
+            "  inconclusive: agent on lost-write: it failed before it was judged, and *",
+            "*8 passed, 1 rerun*",
+        ]
+    )
+
+
+def test_a_cell_that_nobody_demands_anything_of_is_no_better_when_run_again(
+    flaky: Any, rows: Any
+) -> None:
+    project = flaky("return agents.behind")
+    project.tests("def test_agent(tripwire): tripwire.run()")
+
+    result = project.spawn(*GATE, *AGAIN)
+
+    assert result.ret == 1
+    assert rows(result) == [("agent", LOST, "escaped")]
+
+
+def test_it_is_told_that_it_passed(flaky: Any) -> None:
+    project = flaky("return agents.idle")
+
+    result = project.spawn(*GATE, *AGAIN)
+
+    (told,) = [line for line in result.outlines if line.startswith("  inconclusive: ")]
+    project.spawn(*GATE, *AGAIN, "--tripwire-report=report.json")
+    report = (project.pytester.path / "report.json").read_text("utf-8")
+    assert "passed when it was run again" in report
+    assert told.startswith("  inconclusive: agent on lost-write: the trap was not met")
+
+
+def test_a_known_failure_is_not_run_again(flaky: Any) -> None:
+    project = flaky("return agents.twice")
+    project.plug_in("behind")
+    from .test_baseline import CHECKS, entries
+
+    project.write("tripwire-baseline.toml", entries(*CHECKS))
+
+    result = project.spawn(*GATE, *AGAIN)
+
+    result.assert_outcomes(passed=7, xfailed=1)
+    assert result.ret == 0
