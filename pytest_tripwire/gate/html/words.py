@@ -28,7 +28,7 @@ BUDGETS: dict[str, str] = {
 }
 
 #: From here on digits tell less than the power of ten.
-_HUGE = 1e15
+_HUGE = 1e9
 
 
 def class_of(state: Standing) -> str:
