@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -23,8 +24,16 @@ from pydantic_ai.capabilities import AbstractCapability, Hooks
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.output import Choice, Choices
 
-from pytest_tripwire.adapters.pydantic_ai import RunStoppedError, Tripwire
-from pytest_tripwire.breaker import Breaker, BreakerEvent, Interrupted, RunBudget, ToolSpec
+from pytest_tripwire.adapters import Adoption, UnknownToolError
+from pytest_tripwire.adapters.pydantic_ai import RunStoppedError, Tripwire, adopt
+from pytest_tripwire.breaker import (
+    Breaker,
+    BreakerEvent,
+    Interrupted,
+    RunBudget,
+    ToolSpec,
+    tool_spec,
+)
 from pytest_tripwire.guard import UndeclaredToolError
 from pytest_tripwire.timeline import Decided, Settled
 
@@ -382,3 +391,121 @@ def test_a_streamed_answer_acts_once_and_when_it_is_complete(reads: str) -> None
 
     assert asyncio.run(streamed()) == {"payment_id": "P-1"}
     assert bank.paid == ["I-1"]
+
+
+# -- taken over
+
+
+class Desk:
+    """Answers each call with its own words."""
+
+    def __init__(self, says: Any = None) -> None:
+        self.asked: list[Any] = []
+        self.says = says or {"from": "the desk"}
+
+    async def acall(self, name: str, arguments: Any, **told: Any) -> Any:
+        self.asked.append((name, arguments, told))
+        return self.says
+
+    def call(self, name: str, arguments: Any, **_: Any) -> Any:
+        raise NotImplementedError
+
+
+async def plainly(agent: Any, **options: Any) -> Any:
+    return (await agent.run("Go", **options)).output
+
+
+async def streamed(agent: Any, **options: Any) -> Any:
+    async with agent.run_stream("Go", **options) as result:
+        return await result.get_output()
+
+
+def whole_or_streamed(given: dict[str, Any]) -> FunctionModel:
+    async def pieces(_: list[Any], info: Any) -> AsyncIterator[Any]:
+        name = info.output_tools[0].name
+        yield {0: DeltaToolCall(name, json.dumps(given), tool_call_id="call-0")}
+
+    return FunctionModel(answers(given).function, stream_function=pieces)
+
+
+@pytest.mark.parametrize("way", [plainly, streamed])
+@pytest.mark.parametrize("where", ["agent", "run"])
+def test_an_answer_that_plays_a_part_has_another_body(way: Any, where: str) -> None:
+    desk, bank = Desk(), Bank()
+    at_the_agent = {"output_type": bank.pay} if where == "agent" else {}
+    agent = Agent(whole_or_streamed(GIVEN), name="clerk", **at_the_agent)
+    taken = adopt(agent, Adoption(desk, ["pay"]))
+
+    output = asyncio.run(way(taken, **({} if at_the_agent else {"output_type": bank.pay})))
+
+    assert output == {"from": "the desk"}
+    assert desk.asked == [("pay", GIVEN, {"call_id": "call-0", "agent": "clerk"})]
+    assert bank.paid == []
+
+
+def test_an_answer_that_plays_no_part_does_not_run() -> None:
+    bank = Bank()
+    known, unknown = Adoption(Desk(), []), Adoption(Desk(), [])
+    adopt(Agent(answers(GIVEN), output_type=bank.pay), known)
+    taken = adopt(Agent(answers(GIVEN)), unknown)
+
+    with pytest.raises(UnknownToolError, match="'pay'"):
+        known.check()
+    with pytest.raises(UnknownToolError, match="'pay'"):
+        asyncio.run(taken.run("Go", output_type=bank.pay))
+
+    assert bank.paid == []
+
+
+def test_an_answer_that_is_only_put_into_another_form_runs_itself() -> None:
+    @tool_spec(effect="read")
+    def words(text: str) -> list[str]:
+        return text.split()
+
+    adoption = Adoption(Desk(), [])
+    taken = adopt(Agent(answers("one two"), output_type=TextOutput(words)), adoption)
+    adoption.check()
+
+    assert asyncio.run(plainly(taken)) == ["one", "two"]
+
+
+def test_an_answer_that_is_refused_is_told_to_the_model() -> None:
+    desk, bank = Desk({"refused": True, "reason": "stale_resume", "message": "No."}), Bank()
+    agent = Agent(answers(GIVEN, "I cannot."), output_type=[ToolOutput(bank.pay), str])
+
+    assert asyncio.run(plainly(adopt(agent, Adoption(desk, ["pay"])))) == "I cannot."
+
+
+def test_an_answer_that_plays_a_part_keeps_its_own_guard() -> None:
+    desk, bank, events = Desk({"payment_id": "P-1"}), Bank(), list[BreakerEvent]()
+    taken = adopt(Agent(answers(GIVEN), output_type=bank.pay), Adoption(desk, ["pay"]))
+    breaker = Breaker(specs={"pay": PAY}, on_event=events.append)
+
+    async def once() -> None:
+        with breaker.run(request_id="message-1") as guarded:
+            await taken.run("Go", capabilities=[Tripwire(guarded)])
+
+    asyncio.run(once())
+    with pytest.raises(UnexpectedModelBehavior):
+        asyncio.run(once())
+
+    assert len(desk.asked) == 1
+    assert [each.status for each in events if isinstance(each, Settled)] == ["ok"]
+
+
+def test_the_answer_of_an_agent_that_a_tool_runs_cannot_be_played() -> None:
+    bank = Bank()
+    other = Agent(answers(GIVEN), output_type=bank.pay, name="billing")
+
+    async def ask() -> Any:
+        return (await other.run("Go")).output
+
+    with pytest.raises(ValueError, match="billing"):
+        adopt(Agent(answers("Done."), tools=[ask]), Adoption(Desk(), ["pay"]))
+
+
+def test_an_agent_that_is_taken_over_has_no_realtime_sessions() -> None:
+    taken = adopt(Agent(answers("Done.")), Adoption(Desk(), []))
+
+    with pytest.raises(ValueError, match="realtime"):
+        taken.realtime("any")

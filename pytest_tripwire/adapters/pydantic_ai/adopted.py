@@ -21,6 +21,7 @@ from pytest_tripwire.adapters.adoption import Adoption, Described
 from pytest_tripwire.adapters.pydantic_ai.delegates import delegates_of
 from pytest_tripwire.adapters.pydantic_ai.native import definition, tools
 from pytest_tripwire.adapters.pydantic_ai.placed import Call, placed
+from pytest_tripwire.adapters.pydantic_ai.played import PlayedOutputs, survey_outputs
 
 #: A tool's name, and its function where it is one.
 Found = tuple[str, Callable[..., Any] | None]
@@ -58,12 +59,24 @@ class AdoptedAgent(WrapperAgent[Any, Any]):
 
     @asynccontextmanager
     async def iter(
-        self, *args: Any, toolsets: Sequence[Any] | None = None, **options: Any
+        self,
+        *args: Any,
+        toolsets: Sequence[Any] | None = None,
+        capabilities: Sequence[Any] | None = None,
+        **options: Any,
     ) -> AsyncIterator[Any]:
         """A run, whichever method began it."""
+        more = [*(capabilities or ()), PlayedOutputs(self._adoption)]
         with taken_over(self.wrapped, self._adoption, toolsets or ()):
-            async with super().iter(*args, **options) as run:
+            async with super().iter(*args, capabilities=more, **options) as run:
                 yield run
+
+    def realtime(self, *_: Any, **_options: Any) -> Any:
+        """Nothing: raises ValueError."""
+        raise ValueError(
+            "an agent that is taken over has no realtime sessions: the scripted model does not "
+            "speak, and the tools would be the real ones. Run it by run(), or by its other ways"
+        )
 
 
 def taken_over(
@@ -107,8 +120,9 @@ class Played:
 
 
 def _survey(agent: Any, adoption: Adoption, seen: set[int]) -> None:
-    """See which tools an agent has, and the agents that these run."""
+    """See which tools an agent has, what its answer does, and the agents that these run."""
     if id(agent) not in seen:
+        survey_outputs(agent, adoption, within=bool(seen))
         seen.add(id(agent))
         _survey_toolsets(agent.toolsets, agent.name or "", adoption, seen)
 

@@ -64,6 +64,11 @@ def offered(ctx: Any, parameters: Any) -> Iterator[Function]:
         yield from (each for kind, each in _functions(ctx.agent) if kind is not ToolOutput)
 
 
+def functions_of(agent: Any) -> list[Function]:
+    """The functions among an agent's own outputs."""
+    return [function for _, function in _functions(agent)]
+
+
 def _of_tool(ctx: Any, name: str) -> Function | None:
     """The function of an output tool. Raises ValueError for one that nobody can ask for."""
     manager = ctx.tool_manager

@@ -69,12 +69,14 @@ class Outputs(AbstractCapability[Any]):
         held = Held()
         token = _HELD.set(held)
         try:
-            return await handler(output)
+            result = await handler(output)
+            self._returned(held, result)
         except BaseException as error:
             self._failed(held, error)
             raise
         finally:
             _HELD.reset(token)
+        return result
 
     async def before_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
         """Ask, or tell the model of the refusal."""
@@ -89,9 +91,8 @@ class Outputs(AbstractCapability[Any]):
     async def after_output_process(self, _: Any, *, output: Any, **_more: Any) -> Any:
         """Settle what has come back."""
         held = _HELD.get()
-        if held is not None and held.call is not None:
-            spec = self._run.declared(held.call.tool)
-            self._settle(held, returned(bare(output), spec))
+        if held is not None:
+            self._returned(held, output)
         return output
 
     async def on_output_process_error(self, _: Any, *, error: Exception, **_more: Any) -> Any:
@@ -131,6 +132,10 @@ class Outputs(AbstractCapability[Any]):
         if argument is None:
             return output
         return {**output, argument: self._run.idempotency_key(call)}
+
+    def _returned(self, held: Held, result: Any) -> None:
+        if held.call is not None:
+            self._settle(held, returned(bare(result), self._run.declared(held.call.tool)))
 
     def _failed(self, held: Held, error: BaseException) -> None:
         """A ledger that fails as well does not hide the function's own error; the write stays in
