@@ -21,6 +21,8 @@ from pytest_tripwire.adapters.langchain import TripwireMiddleware
 from pytest_tripwire.breaker import tool_spec
 
 WAYS = ("invoke", "ainvoke")
+#: All of them, for what must hold while it is streamed too.
+ROADS = (*WAYS, "stream", "astream")
 ASKED = {"messages": [("user", "Pay the invoice.")]}
 PAY: dict[str, Any] = {"invoice": "I-1", "euros": 40}
 
@@ -60,9 +62,18 @@ def model_of(*turns: Any, usage: Any = None) -> Any:
 
 
 def driven(graph: Any, given: Any, way: str, config: Any = None) -> Any:
+    """The state that a graph ends in, by one of the four ways to ask it."""
     if way == "invoke":
         return graph.invoke(given, config)
-    return asyncio.run(graph.ainvoke(given, config))
+    if way == "stream":
+        return list(graph.stream(given, config, stream_mode="values"))[-1]
+    if way == "ainvoke":
+        return asyncio.run(graph.ainvoke(given, config))
+
+    async def streamed() -> Any:
+        return [each async for each in graph.astream(given, config, stream_mode="values")][-1]
+
+    return asyncio.run(streamed())
 
 
 def answers(ended: Any) -> list[Any]:

@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelRetryMiddleware, SummarizationMiddleware
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ModelRetryMiddleware,
+    SummarizationMiddleware,
+)
 from langchain.agents.structured_output import StructuredOutputValidationError, ToolStrategy
 from langchain.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import Runnable
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import tools_condition
 from pydantic import BaseModel, Field
 
 from pytest_tripwire.adapters.langchain import (
@@ -30,6 +35,7 @@ from pytest_tripwire.timeline import Reason
 from .langchain_kit import (
     ASKED,
     PAY,
+    ROADS,
     WAYS,
     Model,
     Shop,
@@ -44,7 +50,6 @@ from .langchain_kit import (
 
 NEEDS = ("langchain", "langgraph")
 
-ROADS = (*WAYS, "stream", "astream")
 USAGE = {"input_tokens": 1000, "output_tokens": 100, "total_tokens": 1100}
 FIND = ("find_payment", {"invoice": "I-1"})
 SEARCHES = [("search", {"words": f"{n} words"}) for n in range(4)]
@@ -207,6 +212,20 @@ def test_a_middleware_whose_model_may_not_be_asked_ends_the_agent_at_once(
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_a_hook_that_raises_after_the_answer_leaves_the_request_paid(way: str) -> None:
+    class Broken(AgentMiddleware):
+        def after_model(self, state: Any, runtime: Any) -> None:
+            raise LookupError("hook")
+
+    run = Breaker(budget=RunBudget(max_tokens=100_000)).run()
+
+    with pytest.raises(LookupError, match="hook"):
+        driven(agent_of(run, Shop(), model=spoken(1), middleware=[Broken()]), ASKED, way)
+
+    assert (run.stats().turns, spent(run, "token")) == (1, 1100)
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_middleware_that_retries_the_model_counts_each_try_and_no_refusal(way: str) -> None:
     def said() -> Iterator[Any]:
         yield from ()
@@ -274,6 +293,32 @@ def test_a_loop_by_hand_is_stopped_at_its_turns_and_the_run_says_why(way: str) -
     assert caught.value.reason == Reason.TURN_BUDGET
     assert isinstance(caught.value.__cause__, RunStoppedError)
     assert shop.paid == []
+
+
+@pytest.mark.parametrize("way", ROADS)
+def test_a_node_that_swallows_the_stop_gets_nothing_done_after_it(way: str) -> None:
+    run, shop = Breaker(budget=RunBudget(max_turns=1)).run(), Shop()
+    model = guarded_model(model_of(FIND), run)
+
+    def insist(state: MessagesState) -> Any:
+        if len(state["messages"]) > 4:
+            return {"messages": [AIMessage("Done.")]}
+        try:
+            return {"messages": [model.invoke(state["messages"])]}
+        except RunStoppedError:
+            return {"messages": [calls(("pay", PAY), turn=2)]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", insist)
+    graph.add_node("tools", guarded_tool_node(shop.tools, run, handle_tool_errors=True))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+
+    found = answers(driven(graph.compile(), ASKED, way))
+
+    assert shop.paid == []
+    assert found[-1]["reason"] == "turn_budget"
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from threading import Event as Flag
@@ -24,6 +25,7 @@ from pytest_tripwire.timeline import Decided, Effect, Mode, Reason, Settled, Sta
 from .langchain_kit import (
     ASKED,
     PAY,
+    ROADS,
     WAYS,
     Model,
     Shop,
@@ -50,7 +52,7 @@ def runs() -> Runs:
 # -- calls
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 def test_a_confirmed_write_is_made_once(runs: Runs, way: str) -> None:
     shop, run = Shop(), runs()
 
@@ -73,7 +75,7 @@ def test_the_breaker_hears_the_frameworks_own_names_of_calls(way: str) -> None:
     assert [(each.call_id, each.tool) for each in decided] == [("c1.0", "pay")]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 def test_what_a_tool_raises_comes_out_and_its_outcome_is_unknown(runs: Runs, way: str) -> None:
     shop, run = Shop(ConnectionError("lost")), runs()
 
@@ -122,6 +124,30 @@ def test_a_hook_that_raises_before_the_call_lets_nothing_run(runs: Runs, way: st
         driven(agent_of(run, shop, ("pay", PAY), middleware=[Broken()]), ASKED, way)
 
     assert shop.paid == []
+    assert run.close() is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_hook_that_raises_after_the_call_leaves_a_write_that_is_known(
+    runs: Runs, way: str
+) -> None:
+    class Broken(AgentMiddleware):
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            handler(request)
+            raise LookupError("hook")
+
+        async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+            await handler(request)
+            raise LookupError("hook")
+
+    shop, run = Shop(), runs()
+
+    with pytest.raises(LookupError, match="hook"):
+        driven(agent_of(run, shop, ("pay", PAY), middleware=[Broken()]), ASKED, way)
+    (again,) = answers(driven(agent_of(run, shop, ("pay", PAY)), ASKED, way))
+
+    assert shop.paid == ["I-1"]
+    assert again["reason"] == "duplicate_write"
     assert run.close() is None
 
 
@@ -285,7 +311,73 @@ def test_a_sibling_that_is_under_way_at_the_stop_ends_and_nothing_is_begun_after
     assert shop.paid == []
 
 
-@pytest.mark.parametrize("way", WAYS)
+def test_a_task_that_is_under_way_at_the_stop_ends_and_nothing_is_begun_after_it(
+    runs: Runs,
+) -> None:
+    run, shop = runs(), Shop()
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    @tool
+    @tool_spec(effect="read")
+    async def slow() -> str:
+        """Take long."""
+        begun.set()
+        await stopped.wait()
+        return "slow"
+
+    @tool
+    @tool_spec(effect="read")
+    async def stop() -> str:
+        """Stop everything."""
+        await begun.wait()
+        run.interrupt("Somebody has pulled the plug.")
+        stopped.set()
+        return "stopped"
+
+    class Held(AgentMiddleware):
+        async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+            if request.tool_call["name"] == "pay":
+                await stopped.wait()
+            return await handler(request)
+
+    made = [("slow", {}), ("stop", {}), ("pay", PAY)]
+    tools = [slow, stop, *shop.tools]
+
+    found = answers(
+        driven(agent_of(run, shop, made, tools=tools, middleware=[Held()]), ASKED, "ainvoke")
+    )
+
+    assert found[:2] == ["slow", "stopped"]
+    assert found[2]["reason"] == "cancelled"
+    assert shop.paid == []
+
+
+def test_a_write_that_is_cut_off_may_have_happened(runs: Runs) -> None:
+    run, begun = runs(), asyncio.Event()
+
+    @tool
+    @tool_spec(effect="write", identity=("invoice",))
+    async def pay(invoice: str, euros: int) -> str:
+        """Pay an invoice."""
+        begun.set()
+        await asyncio.Event().wait()
+        return "paid"
+
+    async def left() -> None:
+        agent = agent_of(run, Shop(), ("pay", PAY), tools=[pay])
+        task = asyncio.create_task(agent.ainvoke(ASKED))
+        await begun.wait()
+        task.cancel()
+        await task
+
+    with pytest.raises(Interrupted) as caught, run:
+        asyncio.run(left())
+
+    assert caught.value.reason == Reason.UNKNOWN_SIDE_EFFECT
+    assert isinstance(caught.value.__cause__, asyncio.CancelledError)
+
+
+@pytest.mark.parametrize("way", ROADS)
 def test_a_stopped_run_asks_the_model_no_more(runs: Runs, way: str) -> None:
     run, shop = runs(budget=RunBudget(max_turns=2)), Shop()
     loop = [("search", {"words": "a"}), ("find_payment", {"invoice": "I-1"}), ("pay", PAY)]
@@ -384,7 +476,7 @@ def pair(run: Any, rounds: int) -> Any:
     return graph.compile()
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 def test_hand_offs_are_told_apart_by_themselves_and_their_ping_pong_ends(
     runs: Runs, way: str
 ) -> None:
@@ -409,7 +501,7 @@ def at(graph: Any, thread: Any) -> Any:
 THREAD: dict[str, Any] = {"configurable": {"thread_id": "t"}}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 def test_one_state_that_is_resumed_twice_writes_once(runs: Runs, way: str) -> None:
     run, shop = runs(), Shop()
     agent = agent_of(
@@ -425,7 +517,7 @@ def test_one_state_that_is_resumed_twice_writes_once(runs: Runs, way: str) -> No
     assert answers(twice)[0]["reason"] == "duplicate_write"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 def test_one_state_that_is_resumed_in_two_runs_of_one_piece_of_work_writes_once(way: str) -> None:
     shop, breaker, kept = Shop(), Breaker(), InMemorySaver()
     piece = {"tenant": "acme", "workflow": "invoices@1", "request_id": "message-1"}
@@ -445,7 +537,7 @@ def test_one_state_that_is_resumed_in_two_runs_of_one_piece_of_work_writes_once(
     assert answers(twice)[0]["reason"] == "duplicate_write"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 def test_a_write_that_was_lost_is_reconciled_when_its_state_is_resumed(way: str) -> None:
     shop, breaker, kept = Shop(ConnectionError("lost")), Breaker(), InMemorySaver()
     piece = {"tenant": "acme", "workflow": "invoices@1", "request_id": "message-1"}
@@ -492,7 +584,7 @@ def test_a_call_that_needs_a_yes_interrupts_the_graph_and_is_made_once(
     assert answers(twice)[0]["reason"] == "duplicate_write"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 @pytest.mark.parametrize("no", [False, {"approved": False}, {"approved": "yes"}, "no", None])
 def test_a_no_lets_nothing_run(runs: Runs, way: str, no: Any) -> None:
     run, shop = runs(), Shop()
@@ -562,7 +654,7 @@ def test_a_tool_that_asks_a_person_itself_runs_when_it_has_its_answer(runs: Runs
 # -- graphs that are built by hand
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ROADS)
 def test_a_node_that_swallows_errors_swallows_no_stop(runs: Runs, way: str) -> None:
     run, shop = runs(), Shop(ConnectionError("lost"))
     del shop.tools[1]  # nothing can say what became of the write
