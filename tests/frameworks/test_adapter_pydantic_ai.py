@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, Tool
 from pydantic_ai import messages as parts
+from pydantic_ai._output import ObjectOutputProcessor, OutputToolset
 from pydantic_ai.capabilities import Hooks
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
 from pydantic_ai.usage import RequestUsage, UsageLimits
@@ -26,12 +27,18 @@ NEEDS = ("pydantic-ai-slim",)
 # -- what the adapter rests on
 
 NAMES = {
-    "pydantic_ai": ("RunContext", "Tool"),
+    "pydantic_ai": ("ModelRetry", "RunContext", "Tool"),
     "pydantic_ai.agent": ("AbstractAgent", "WrapperAgent"),
-    "pydantic_ai.capabilities": ("AbstractCapability", "CapabilityOrdering"),
+    "pydantic_ai.capabilities": (
+        "AbstractCapability",
+        "CapabilityOrdering",
+        "CombinedCapability",
+    ),
     "pydantic_ai.exceptions": ("AgentRunError", "ApprovalRequired", "CallDeferred"),
     "pydantic_ai.messages": ("ToolReturn",),
     "pydantic_ai.models.wrapper": ("WrapperModel",),
+    "pydantic_ai.output": ("NativeOutput", "PromptedOutput", "TextOutput", "ToolOutput"),
+    "pydantic_ai.realtime": ("RealtimeModel",),
     "pydantic_ai.toolsets": (
         "CombinedToolset",
         "ExternalToolset",
@@ -49,12 +56,27 @@ NAMES = {
 }
 
 METHODS = {
-    "pydantic_ai.agent:AbstractAgent": ("iter", "override", "toolsets", "run", "run_stream"),
+    "pydantic_ai.agent:AbstractAgent": (
+        "iter",
+        "output_type",
+        "override",
+        "realtime",
+        "run",
+        "run_stream",
+        "toolsets",
+    ),
     "pydantic_ai.agent:WrapperAgent": ("iter", "toolsets"),
     "pydantic_ai.capabilities:AbstractCapability": (
+        "after_output_process",
+        "apply",
+        "before_model_request",
+        "before_output_process",
+        "for_run",
         "get_ordering",
         "get_wrapper_toolset",
         "get_wrapper_model",
+        "on_output_process_error",
+        "wrap_output_process",
     ),
     "pydantic_ai.models.wrapper:WrapperModel": ("request", "request_stream", "model_name"),
     "pydantic_ai.toolsets:WrapperToolset": ("call_tool", "get_tools", "visit_and_replace"),
@@ -64,13 +86,30 @@ METHODS = {
 FIELDS = {
     "pydantic_ai:RunContext": (
         "agent",
+        "model",
+        "partial_output",
+        "retry",
+        "root_capability",
+        "run_id",
+        "run_step",
         "tool_call_approved",
         "tool_call_id",
         "tool_manager",
         "tool_name",
     ),
-    "pydantic_ai.messages:ModelResponse": ("model_name", "provider_name", "usage"),
+    "pydantic_ai.messages:ModelResponse": ("model_name", "provider_name", "state", "usage"),
     "pydantic_ai.messages:ToolReturn": ("return_value",),
+    "pydantic_ai.models:ModelRequestParameters": (
+        "allow_text_output",
+        "output_mode",
+        "output_tools",
+    ),
+    "pydantic_ai.output:OutputContext": (
+        "function_name",
+        "has_function",
+        "object_def",
+        "tool_def",
+    ),
     "pydantic_ai.tool_manager:ToolManager": ("tools", "toolset"),
     "pydantic_ai.tools:ToolDefinition": (
         "description",
@@ -81,7 +120,7 @@ FIELDS = {
     ),
     "pydantic_ai.toolsets:PrefixedToolset": ("prefix", "wrapped"),
     "pydantic_ai.toolsets:RenamedToolset": ("name_map", "wrapped"),
-    "pydantic_ai.toolsets:ToolsetTool": ("args_validator", "tool_def"),
+    "pydantic_ai.toolsets:ToolsetTool": ("args_validator", "tool_def", "toolset"),
 }
 
 PARAMETERS = {
@@ -105,6 +144,10 @@ ON_INSTANCES = {
         ),
     ),
     "FunctionToolset": (FunctionToolset([]), ("tools",)),
+    "FunctionSchema": (Tool(lambda x: x, name="x").function_schema, ("single_field_name",)),
+    # These belong to the framework; without them an output function could not be seen.
+    "OutputToolset": (OutputToolset([], {}), ("processors",)),
+    "ObjectOutputProcessor": (ObjectOutputProcessor(str), ("_choice_values", "_function_schema")),
     "ExternalToolset": (ExternalToolset([]), ("tool_defs",)),
     "ModelResponse": (parts.ModelResponse(parts=[]), ("text",)),
     "Tool": (Tool(lambda x: x, name="x"), ("function", "function_schema", "name")),
