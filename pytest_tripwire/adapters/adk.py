@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -198,15 +199,19 @@ class _Guards:
             return await _run(own, given, context)
 
         asks = _calling(self._bridges[tool.name], tool.name, native)
+        said = context.tool_confirmation
+        yes = said is not None and said.confirmed
+        if yes:
+            with contextlib.suppress(LookupError):  # it was put up by the tool, or in another run
+                self._run.approve(context.function_call_id)
         try:
             result = await asks(args, context)
-            said = context.tool_confirmation
-            if waits_for_yes(result) and said is None:
-                context.request_confirmation(hint=result["message"])
-                context.actions.skip_summarization = True
-            elif waits_for_yes(result) and said.confirmed:
+            if waits_for_yes(result) and yes:
                 self._run.approve(result["call_id"])
                 result = await asks(args, context)
+            elif waits_for_yes(result) and said is None:
+                context.request_confirmation(hint=result["message"])
+                context.actions.skip_summarization = True
         except _NotBegunError as answered:
             return answered.args[0]
         return result

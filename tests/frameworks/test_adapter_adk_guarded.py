@@ -7,10 +7,11 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import AsyncIterator, Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
-from google.adk.agents import BaseAgent, LlmAgent
+from google.adk.agents import BaseAgent, LlmAgent, SequentialAgent
 from google.adk.code_executors import BuiltInCodeExecutor
 from google.adk.tools import (
     AgentTool,
@@ -197,7 +198,7 @@ def test_a_sibling_that_is_cancelled_for_anothers_error_is_unknown() -> None:
 
 
 def no_fit(order: str) -> tuple[str, dict[str, Any]]:
-    return ("pay", {"order": order, "note": "no amount"})
+    return ("pay", {"order": order, "cents": 40})
 
 
 def test_a_call_that_does_not_fit_has_not_begun_and_may_be_made_as_it_should_be() -> None:
@@ -207,7 +208,7 @@ def test_a_call_that_does_not_fit_has_not_begun_and_may_be_made_as_it_should_be(
     with Breaker().run() as run:
         driven = go(guarded(agent, run))
 
-    assert "cents" in driven.told[0]["error"]
+    assert "note" in driven.told[0]["error"]
     assert driven.reasons == [None, None, "duplicate_write"]
     assert shop.paid == ["A-1"]
 
@@ -327,6 +328,8 @@ def asks_itself(shop: Shop) -> Any:
         if not tool_context.tool_confirmation:
             tool_context.request_confirmation(hint="Pay?")
             return {"status": "waits"}
+        if not tool_context.tool_confirmation.confirmed:
+            return {"status": "declined"}
         shop.paid.append(order)
         return {"payment": f"P-{order}"}
 
@@ -366,23 +369,25 @@ def test_a_session_that_is_taken_up_twice_pays_once(who: str) -> None:
     assert shop.paid == ["A-1"]
 
 
-@pytest.mark.parametrize("who", ["the-breaker", "the-kit"])
-def test_a_no_of_a_person_lets_nothing_run(who: str) -> None:
+@pytest.mark.parametrize("who", ASKING)
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_persons_word_in_the_same_run_is_the_breakers_too(who: str, confirmed: bool) -> None:  # noqa: FBT001
     shop = Shop()
     specs = {"pay": NEEDS_YES} if who == "the-breaker" else {}
     own = LlmAgent(name="clerk", model=replies([pays()]), tools=[ASKING[who](shop)])
 
-    async def refused(run: Any) -> Driven:
+    async def answered(run: Any) -> Driven:
         driven = Driven(guarded(own, run))
         await driven.go()
-        await driven.go(confirmation(driven, confirmed=False))
+        assert shop.paid == []
+        await driven.go(confirmation(driven, confirmed=confirmed))
         return driven
 
     with Breaker(specs=specs).run() as run:
-        driven = asyncio.run(refused(run))
+        driven = asyncio.run(answered(run))
 
-    assert shop.paid == []
-    assert driven.told[-1].get("error") or driven.told[-1]["refused"]
+    assert shop.paid == (["A-1"] if confirmed else [])
+    assert len(driven.told) == 2
 
 
 # -- model requests
@@ -412,6 +417,20 @@ def test_a_run_that_is_stopped_ends_before_its_next_model_request() -> None:
 
     assert isinstance(caught.value.__cause__, StoppedError)
     assert model.asked == 1
+
+
+def test_a_request_that_fails_gives_back_what_was_reserved_for_it() -> None:
+    breaks_down = replies([("look", {})], [None])  # of None it can make no call
+    each = Decimal("0.00015")
+    breaker = Breaker(
+        budget=RunBudget(max_model_cost_usd=each * 5 / 2),
+        prices={"replies": (Decimal(10), Decimal(10))},
+    )
+
+    with breaker.run() as run:
+        with pytest.raises(TypeError):
+            go(guarded(clerk(Shop(), breaks_down), run))
+        go(guarded(clerk(Shop(), replies()), run))
 
 
 def test_requests_that_somebody_else_counts_are_not_counted() -> None:
@@ -505,3 +524,46 @@ def test_a_list_of_tools_is_guarded_too() -> None:
         go(LlmAgent(name="clerk", model=replies([pays()], [pays()]), tools=tools))
 
     assert shop.paid == ["A-1"]
+
+
+# -- agents in other agents' hands
+
+
+def single_turn(shop: Shop) -> LlmAgent:
+    till = clerk(shop, replies([pays(note="again")]), mode="single_turn", description="Pays.")
+    asks = [("clerk", {"request": "Pay."})]
+    return LlmAgent(
+        name="front", model=replies([pays()], asks), tools=shop.tools(), sub_agents=[till]
+    )
+
+
+def task(shop: Shop) -> LlmAgent:
+    done = [("finish_task", {"result": "done"})]
+    till = clerk(shop, replies([pays(note="again")], done), mode="task", description="Pays.")
+    asks = [("clerk", {"request": "Pay."})]
+    return LlmAgent(
+        name="front", model=replies([pays()], asks), tools=shop.tools(), sub_agents=[till]
+    )
+
+
+def in_order(shop: Shop) -> SequentialAgent:
+    first, second = (
+        LlmAgent(name=name, model=replies([pays(note=name)]), tools=shop.tools())
+        for name in ("one", "two")
+    )
+    return SequentialAgent(name="both", sub_agents=[first, second])
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")  # the kit's own
+@pytest.mark.parametrize("team", [single_turn, task, in_order])
+def test_whoever_hands_on_the_work_all_of_a_team_are_guarded(team: Callable[[Shop], Any]) -> None:
+    shop = Shop()
+    specs = {"finish_task": declared("finish_task", Effect.READ)}
+
+    with Breaker(specs=specs).run() as run:
+        driven = go(guarded(team(shop), run))
+        turns = run.stats().turns
+
+    assert shop.paid == ["A-1"]
+    assert turns >= 4
+    assert driven.events
