@@ -210,7 +210,7 @@ def model(*moves: Any) -> Iterator[str]:
         return moves[seen.turn] if seen.turn < len(moves) else Say(text="Done.")
 
     server = ModelServer(
-        script=script, binder=Anybody(), observe=lambda _: None, roles=tuple(SPECS)
+        script=script, binder=Anybody(), observe=lambda _: None, roles=(*SPECS, "leave")
     )
     with server:
         yield server.base_url("anthropic")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -26,6 +27,7 @@ from pytest_tripwire.timeline import (
 )
 
 from .anthropic_shop import (
+    ASKS,
     FORMS,
     SHAPES,
     SPECS,
@@ -425,3 +427,43 @@ def test_tools_that_another_run_has_guarded_ask_both() -> None:
     assert json.loads(pay.call({"order_id": "A-1"}))["refused"] is True
     assert other.stats().calls == 1
     assert shop.refunds == []
+
+
+class OutOfHereError(BaseException):
+    """Ends whatever calls the tool, as a signal's handler may."""
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [{}, {"stream": True}, {"stream": True, "run_tools_eagerly": True}],
+    ids=["plain", "stream", "eager"],
+)
+def test_a_runner_that_is_followed_again_after_it_broke_off_writes_nothing_twice(
+    shape: dict[str, Any],
+) -> None:
+    played, broken = Played(), []
+
+    def leave(query: str) -> str:
+        """Break off, once."""
+        broken.append(query)
+        if len(broken) == 1:
+            raise OutOfHereError
+        return "{}"
+
+    specs = {**SPECS, "leave": ToolSpec(name="leave", effect=Effect.WRITE, identity=("query",))}
+    moves = calls(refund(), Propose(role="leave", slots={"query": "a"}), refund("A-2"))
+    with model(moves) as url, Anthropic(base_url=url, api_key="any") as client:
+        tools = guarded([*played.shop.tools(), beta_tool(leave)], played.run, specs)
+        runner = client.beta.messages.tool_runner(tools=tools, **ASKS, **shape)
+        for _ in range(2):
+            with contextlib.suppress(OutOfHereError):
+                for item in follow(runner, played.run):
+                    for _ in item if shape else ():
+                        pass
+
+    record = played.run.close()
+    assert record is not None
+    assert [each.tool for each in record.writes if each.status == "unknown"] == ["leave"]
+    assert broken == ["a"]
+    assert played.shop.refunds.count("A-1") == 1
+    assert played.shop.refunds.count("A-2") <= 1
