@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field, field_validator
 from pytest_tripwire.adapters import Adoption, UnknownToolError
 from pytest_tripwire.adapters.openai_agents import adopt, guarded
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, tool_spec
-from pytest_tripwire.timeline import Effect, ToolSpec
+from pytest_tripwire.timeline import Effect, Reason, ToolSpec
 
 from .openai_agents_kit import WAYS, go, reason, script, told
 
@@ -196,19 +196,28 @@ def test_fields_are_read_in_whatever_form_a_tool_gives_them(form: Any) -> None:
     assert told(result)[0] == told(as_ever)[0]
 
 
-def test_a_tool_that_says_that_it_was_refused_is_told_in_its_own_words() -> None:
-    own = '{"refused":true,  "reason":"policy_denied", "call_id":"call-0-0"}'
+def test_a_tool_that_says_that_it_waits_is_told_in_its_own_words() -> None:
+    own = f'{{"refused":true,  "reason":"{Reason.DENIED}", "call_id":"call-0-0"}}'
+    paid: list[str] = []
 
-    @function_tool(needs_approval=never)
+    @function_tool(needs_approval=True)
     @tool_spec(effect="write", identity=("order",))
     def pay(order: str) -> str:
-        """Pay."""
+        """Pay, through somebody who asks a person."""
+        paid.append(order)
         return own
 
+    async def approved(agent: Any) -> Any:
+        state = (await go(agent)).to_state()
+        state.approve(state.get_interruptions()[0])
+        return await go(agent, state)
+
     with Breaker().run() as run:
-        result = asyncio.run(go(guarded(clerk([pay], [("pay", {"order": "A-1"})]), run)))
+        agent = guarded(clerk([pay], [("pay", {"order": "A-1"})]), run)
+        result = asyncio.run(approved(agent))
 
     assert told(result) == [own]
+    assert paid == ["A-1"]
 
 
 def test_a_hint_is_put_into_a_text_that_is_json() -> None:
