@@ -15,6 +15,7 @@ from benchmarks import (
     memory,
     model_server,
     threads,
+    unrelated,
 )
 from benchmarks.line import Line, as_json, table
 from benchmarks.plan import Plan
@@ -31,6 +32,7 @@ BENCHMARKS: Mapping[str, Callable[[Plan], Iterator[Line]]] = {
         threads,
         memory,
         model_server,
+        unrelated,
     )
 }
 
@@ -50,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="What breaker and model server cost, as ratios within this one run.",
+        description="What breaker, model server and plugin cost, as ratios within this one run.",
     )
     parser.add_argument("--quick", action="store_true", help="see only that it runs")
     parser.add_argument(
