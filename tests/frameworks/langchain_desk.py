@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from langchain.agents import create_agent
@@ -10,11 +11,15 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain.messages import ToolMessage
 
 from pytest_tripwire import Task
-from pytest_tripwire.adapters.langchain import TripwireMiddleware
+from pytest_tripwire.adapters.langchain import (
+    TripwireMiddleware,
+    guarded_model,
+    guarded_tool_node,
+)
 from pytest_tripwire.breaker import Breaker, ToolSpec
 from pytest_tripwire.timeline import Effect
 
-ROADS = ("invoke", "ainvoke", "stream", "astream")
+from .langchain_kit import by_hand
 
 
 def spec(name: str, effect: Effect, **fields: Any) -> ToolSpec:
@@ -77,6 +82,14 @@ def agent_for(task: Task, run: Any, **options: Any) -> Any:
     return create_agent(task.model.langchain(), task.tools.langchain(), middleware=guard, **options)
 
 
+def graph_for(task: Task, run: Any, **options: Any) -> Any:
+    """The same built by hand: a model that counts, and a node that asks the run."""
+    tools = task.tools.langchain()
+    model = guarded_model(task.model.langchain(), run).bind_tools(tools)
+    node = guarded_tool_node(tools, run, handle_tool_errors=True)
+    return by_hand(node, model=model, **options)
+
+
 def talked(graph: Any, said: str, way: str, thread: str = "") -> str:
     """What the agent says in the end."""
     asked: Any = {"messages": [("user", said)]}
@@ -100,14 +113,14 @@ def talked(graph: Any, said: str, way: str, thread: str = "") -> str:
 
 
 class Guarded:
-    """An agent that brings its own protection: the middleware."""
+    """An agent that brings its own protection."""
 
-    def __init__(self, way: str) -> None:
-        self.way = way
+    def __init__(self, way: str, build: Callable[..., Any] = agent_for) -> None:
+        self.way, self.build = way, build
         self.runs: list[Any] = []
 
     def __call__(self, task: Task) -> str:
         run = breaker_of(task).run()
         self.runs.append(run)
         with run:
-            return talked(agent_for(task, run), task.prompt, self.way)
+            return talked(self.build(task, run), task.prompt, self.way)

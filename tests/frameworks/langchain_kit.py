@@ -13,6 +13,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain.messages import AIMessage, ToolMessage
 from langchain.tools import tool
 from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
 from langsmith import tracing_context
@@ -141,8 +142,15 @@ def agent_of(run: Any, shop: Shop, *turns: Any, middleware: Any = (), **options:
 def by_hand(node: Any, *turns: Any, model: Any = None, **options: Any) -> Any:
     """A graph of a model, which makes these calls, and a node that carries them out."""
     model = model or model_of(*turns)
+
+    def ask(state: MessagesState) -> Any:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    async def ask_later(state: MessagesState) -> Any:
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
     graph = StateGraph(MessagesState)
-    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("model", RunnableLambda(ask, ask_later))
     graph.add_node("tools", node)
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)

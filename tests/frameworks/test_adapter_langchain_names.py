@@ -9,7 +9,8 @@ import pytest
 from langchain.tools import tool
 
 from pytest_tripwire.adapters.langchain import guarded_tool_node
-from pytest_tripwire.breaker import Breaker, tool_spec
+from pytest_tripwire.breaker import Breaker, ToolSpec, tool_spec
+from pytest_tripwire.timeline import Effect
 
 from .langchain_kit import (
     ASKED,
@@ -109,6 +110,18 @@ def test_agents_whose_writes_are_one_thing_share_them(way: str, alike: dict[str,
 
     assert books.paid == ["I-1"]
     assert answer["reason"] == "duplicate_write"
+
+
+def test_what_is_declared_for_an_agent_outweighs_what_its_breaker_says() -> None:
+    books = Books()
+    theirs = ToolSpec(name="pay", effect=Effect.WRITE, identity=("note",))
+    own = ToolSpec(name="pay", effect=Effect.WRITE, identity=("invoice",))
+    run = Breaker(specs={"pay": theirs}).run()
+
+    for _ in range(2):
+        guarded_tool_node(books.tools(), run, specs={"pay": own})
+
+    assert run.declared("pay").identity == ("invoice",)
 
 
 def test_each_agent_may_bring_its_own_reader_and_its_own_reads() -> None:

@@ -18,19 +18,26 @@ from pytest_tripwire.oracle.checks import GOOD_END
 from pytest_tripwire.timeline import ExternalChange, InterruptionRecord, Mutation, Reason
 
 from ..cases.production_team import factory  # noqa: TID252 - no package to import from
-from .langchain_desk import ROADS, Guarded, agent_for, breaker_of, talked
-from .langchain_kit import untraced  # noqa: F401 - a fixture
+from .langchain_desk import Guarded, agent_for, breaker_of, graph_for, talked
+from .langchain_kit import (
+    ROADS,
+    untraced,  # noqa: F401 - a fixture
+)
 
 NEEDS = ("langchain", "langgraph")
 
 OWN = Options(protection="own", stops=(Interrupted,))
+BUILDS = pytest.mark.parametrize("build", [agent_for, graph_for])
 EVERY_WAY = pytest.mark.parametrize("way", ROADS)
 
 
 @EVERY_WAY
+@BUILDS
 @pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "stale-resume"])
-def test_the_middleware_alone_contains_the_standard_cases(case: str, way: str) -> None:
-    agent = Guarded(way)
+def test_its_own_protection_alone_contains_the_standard_cases(
+    case: str, build: Any, way: str
+) -> None:
+    agent = Guarded(way, build)
 
     run = Harness(case, agent, options=OWN).run()
 
@@ -41,25 +48,29 @@ def test_the_middleware_alone_contains_the_standard_cases(case: str, way: str) -
 # -- guarded twice
 
 
-def twice(case: str, way: str) -> Run:
+def twice(case: str, build: Any, way: str) -> Run:
     options = Options(protection="production", breaker=factory(), stops=(Interrupted,))
-    return Harness(case, Guarded(way), options=options).run()
+    return Harness(case, Guarded(way, build), options=options).run()
 
 
 @EVERY_WAY
+@BUILDS
 @pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "cost-budget"])
-def test_an_agent_that_is_guarded_twice_is_contained(case: str, way: str) -> None:
-    run = twice(case, way)
+def test_an_agent_that_is_guarded_twice_is_contained(case: str, build: Any, way: str) -> None:
+    run = twice(case, build, way)
 
     assert run.cell.state is State.CONTAINED, run.cell.broken
 
 
 @EVERY_WAY
-def test_an_agent_that_counts_its_money_itself_is_stopped_by_what_it_counts_first(way: str) -> None:
+@BUILDS
+def test_an_agent_that_counts_its_money_itself_is_stopped_by_what_it_counts_first(
+    build: Any, way: str
+) -> None:
     """It sends no request any more, and so the team's breaker is never asked for the one that it
     would refuse. What is done is right; only how it ended is not always told from an answer.
     """
-    run = twice("cost-budget", way)
+    run = twice("cost-budget", build, way)
 
     assert isinstance(run.error, Interrupted)
     assert run.error.reason == Reason.COST_BUDGET
@@ -75,12 +86,13 @@ class Team:
     """An agent that waits for an operator's word, and goes on in its thread.
 
     Args:
-        way: how its graph is asked.
+        build: makes its graph.
+        way: how the graph is asked.
         now: the version of a record as it is now.
     """
 
-    def __init__(self, way: str, now: Callable[[Task, str], str | None]) -> None:
-        self._way, self._now = way, now
+    def __init__(self, build: Any, way: str, now: Callable[[Task, str], str | None]) -> None:
+        self._build, self._way, self._now = build, way, now
         self._checkpoints = InMemorySaver()
         self._breaker: Breaker | None = None
         self._record: InterruptionRecord | None = None
@@ -89,7 +101,7 @@ class Team:
     def __call__(self, task: Task) -> str:
         said = f"The operator says: {task.resume.decision}." if task.resume else task.prompt
         run = self._taken_up(task) if task.resume else self._begun(task)
-        graph = agent_for(task, run, checkpointer=self._checkpoints)
+        graph = self._build(task, run, checkpointer=self._checkpoints)
         try:
             with run:
                 talked(graph, said, self._way, "refund-1")
@@ -136,8 +148,9 @@ def writes(run: Run) -> int:
 
 
 @EVERY_WAY
-def test_a_run_that_is_taken_up_on_an_old_version_writes_nothing(way: str) -> None:
-    team = Team(way, as_it_is)
+@BUILDS
+def test_a_run_that_is_taken_up_on_an_old_version_writes_nothing(build: Any, way: str) -> None:
+    team = Team(build, way, as_it_is)
 
     run = Harness("stale-resume", team, options=OWN).run()
 
@@ -150,16 +163,18 @@ def test_a_run_that_is_taken_up_on_an_old_version_writes_nothing(way: str) -> No
 
 
 @EVERY_WAY
-def test_a_team_that_does_not_look_at_the_version_pays_on_it(way: str) -> None:
-    run = Harness("stale-resume", Team(way, as_it_was), options=OWN).run()
+@BUILDS
+def test_a_team_that_does_not_look_at_the_version_pays_on_it(build: Any, way: str) -> None:
+    run = Harness("stale-resume", Team(build, way, as_it_was), options=OWN).run()
 
     assert run.cell.state is State.ESCAPED
     assert [each.check for each in run.cell.broken] == ["stale-resume"]
 
 
 @EVERY_WAY
-def test_where_nothing_has_changed_the_approved_write_is_made(way: str) -> None:
-    run = Harness("stale-resume/unchanged", Team(way, as_it_is), options=OWN).run()
+@BUILDS
+def test_where_nothing_has_changed_the_approved_write_is_made(build: Any, way: str) -> None:
+    run = Harness("stale-resume/unchanged", Team(build, way, as_it_is), options=OWN).run()
 
     assert run.cell.state is State.CONTAINED, run.cell.broken
     assert writes(run) == 1

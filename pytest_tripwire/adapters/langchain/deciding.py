@@ -59,7 +59,7 @@ class Deciding:
                     self._tools[tool.name] = tool
 
     def _take(self, tool: Any) -> None:
-        known = self._declared(tool.name)
+        known = self._taken(tool.name)
         # A body that is called and gives an awaitable serves both roads.
         self._bridge.take(tool.name, asynchronous=False, spec=_own_spec(tool))
         spec = self.run.declared(tool.name)
@@ -75,11 +75,15 @@ class Deciding:
         finally:
             Bridge(self.run, {tool.name: extended}).take(tool.name, asynchronous=False)
 
-    def _declared(self, tool: str) -> ToolSpec | None:
+    def _taken(self, tool: str) -> ToolSpec | None:
+        """What holds for a tool of this name that was taken in before, by whichever agent. What the
+        breaker says of it alone may be outweighed.
+        """
         try:
-            return self.run.declared(tool)
+            spec = self.run.declared(tool)
         except KeyError:
             return None
+        return spec if UnfitArgumentsError in spec.definite_failures else None
 
     @property
     def gathers(self) -> bool:
