@@ -516,6 +516,18 @@ def test_nothing_of_the_teams_own_is_changed() -> None:
     assert [definition(each) for each in clone.tools] == shown
 
 
+def test_a_tool_that_was_guarded_is_as_free_as_before_for_others() -> None:
+    shop = Shop()
+    own = FunctionTool(shop.tools()[0])
+    agent = LlmAgent(name="clerk", model=replies([pays()], [pays()]), tools=[own])
+
+    with Breaker().run() as run:
+        guarded(agent, run)
+    go(agent)
+
+    assert shop.paid == ["A-1", "A-1"]
+
+
 def test_a_list_of_tools_is_guarded_too() -> None:
     shop = Shop()
 
