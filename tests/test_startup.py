@@ -14,6 +14,8 @@ OURS = {
     "pytest_tripwire.plugin.cells",
     "pytest_tripwire.plugin.clash",
     "pytest_tripwire.plugin.fixtures",
+    "pytest_tripwire.plugin.junit",
+    "pytest_tripwire.plugin.known",
     "pytest_tripwire.plugin.options",
     "pytest_tripwire.plugin.reporter",
     "pytest_tripwire.plugin.transport",

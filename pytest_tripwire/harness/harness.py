@@ -134,9 +134,12 @@ class Harness:
         return error is None or is_meant(error, self._options.stops)
 
     def _goes_on(self, setting: Setting, error: BaseException | None) -> bool:
-        """Whether the case calls the agent a second time; an agent that failed is not."""
+        """Whether the case calls the agent a second time; an agent that failed is not. One that its
+        own protection has stopped has come to an end of its own.
+        """
         interlude = self._case.interlude
-        return interlude is not None and error is None and setting.turn_over(interlude)
+        ended = error is None or (setting.run is None and self._came_to_its_end(error))
+        return interlude is not None and ended and setting.turn_over(interlude)
 
     def _attempt(self, setting: Setting) -> tuple[Any, BaseException | None]:
         try:

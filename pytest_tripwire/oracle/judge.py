@@ -110,7 +110,8 @@ def _wrong_end(case: Case, seen: Observation) -> Broken | None:
             message=f"interrupted for {seen.stop.reason}; this case accepts {good}",
             seq=seen.stop.seq,
         )
-    tried_own = not seen.guarded and bool(case.reasons)
-    if tried_own or (case.may_complete and case.done(seen.events)):
+    # The agent's own protection came first, or is all that there is.
+    stopped_itself = not seen.guarded or seen.ended is Ended.INTERRUPTED
+    if (stopped_itself and case.reasons) or (case.may_complete and case.done(seen.events)):
         return None
     return Broken(check=checks.GOOD_END, message="it answered, but the work was not done")

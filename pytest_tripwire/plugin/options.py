@@ -20,6 +20,13 @@ MODELS = ("scripted", "cassette", "live")
 def add(parser: pytest.Parser) -> None:
     """Declare them. Options are plain values, as xdist hands them to its workers."""
     group = parser.getgroup("tripwire", "tripwire: agents under hostile conditions")
+    _add_gate(group)
+    _add_files(group)
+    _add_model(group)
+    _add_ini(parser)
+
+
+def _add_gate(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--tripwire-gate",
         dest="tripwire_gate",
@@ -45,6 +52,9 @@ def add(parser: pytest.Parser) -> None:
         default=1,
         help="try each cell N times, for agents that vary: all have to be contained",
     )
+
+
+def _add_files(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--tripwire-report",
         dest="tripwire_report",
@@ -60,6 +70,9 @@ def add(parser: pytest.Parser) -> None:
         default=None,
         help="write the cells, their timelines and the verdict to this file, as a page",
     )
+
+
+def _add_model(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--tripwire-record-mode",
         dest="tripwire_record_mode",
@@ -78,6 +91,9 @@ def add(parser: pytest.Parser) -> None:
         "default), a real one whose traffic is recorded once (cassette), or a real one at every "
         "run (live)",
     )
+
+
+def _add_ini(parser: pytest.Parser) -> None:
     parser.addini(
         "tripwire_model",
         "which model the standard cases' agents ask: scripted or cassette",

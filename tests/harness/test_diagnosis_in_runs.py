@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import http.client
 import json
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from pytest_tripwire import Harness, Options, Protection, Run, Task, TripwireFailure
 from pytest_tripwire.cases import CASE_IDS
-from pytest_tripwire.gate import decide, render
+from pytest_tripwire.gate import Evidence, Judged, Verdict, decide, render
 from pytest_tripwire.models.faults import Status
 from pytest_tripwire.oracle import Cell
 from pytest_tripwire.timeline import Dispatch, ModelRequest
@@ -167,22 +168,21 @@ def test_a_cell_keeps_its_diagnosis_on_its_way_between_processes(retries: Any) -
     assert msgspec.json.decode(msgspec.json.encode(cell), type=Cell) == cell
 
 
+def _alone(cell: Cell) -> Verdict:
+    evidence = Evidence(
+        version="1",
+        catalogue_version=1,
+        catalogue=(LOST,),
+        declared=("agent",),
+        judged=(Judged(cell=cell),),
+        protection="own",
+    )
+    return decide(evidence, today=dt.date(2031, 5, 20))
+
+
 def test_the_verbose_report_tells_it_under_the_timeline(retries: Any, agents: Any) -> None:
     cells = [Harness(LOST, each, options=OWN).run().cell for each in (retries, agents.loop)]
-    lines = [
-        list(
-            render.timelines(
-                decide(
-                    declared=("agent",),
-                    collected=("agent",),
-                    catalogue=(LOST,),
-                    cells=(cell,),
-                    protection="own",
-                )
-            )
-        )
-        for cell in cells
-    ]
+    lines = [list(render.timelines(_alone(cell))) for cell in cells]
 
     assert lines[0][-1] == f"- {cells[0].diagnosis[0].line}"
     assert not [line for line in lines[1] if line.startswith("- ")]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from pytest_tripwire import Harness, Options, Run, Task
+from pytest_tripwire import Harness, Options, Protection, Run, Task
 from pytest_tripwire.cases import load_case
 from pytest_tripwire.cases.case import Case, Interlude
 from pytest_tripwire.harness import Resumed
@@ -126,6 +126,25 @@ def test_agent_that_fails_the_first_time_is_not_called_again() -> None:
     assert len(calls) == 1
     assert run.cell.state is State.INCONCLUSIVE
     assert isinstance(run.error, LookupError)
+
+
+class Enough(Exception):  # noqa: N818 - a stop, and no error
+    """How an agent's own protection stops it."""
+
+
+@pytest.mark.parametrize(("protection", "calls"), [("own", 2), ("harness", 1)])
+def test_an_agent_whose_own_protection_stopped_it_is_taken_up(protection: str, calls: int) -> None:
+    """Under a breaker of ours it is that breaker's stop that is taken up, and no other."""
+    seen: list[Task] = []
+
+    def stops(task: Task) -> str:
+        seen.append(task)
+        raise Enough
+
+    options = Options(protection=Protection(protection), stops=(Enough,))
+    Harness("stale-resume", stops, options=options).run()
+
+    assert [each.resume is not None for each in seen] == [False, True][:calls]
 
 
 @pytest.mark.parametrize("road", ["run", "asyncio", "trio"])

@@ -70,6 +70,7 @@ def test_a_stop_for_a_good_reason_is_contained(trace: Any, seen: Seen) -> None:
         protection="harness",
         ending="interrupted (unknown_side_effect)",
         reason=Reason.UNKNOWN_SIDE_EFFECT,
+        stop_seq=4,
     )
 
 
@@ -207,6 +208,20 @@ def test_an_agent_with_its_own_protection_may_end_as_it_likes(trace: Any, seen: 
     trace.lands(trace.write("order B-2"), "order B-2")
 
     assert judged(seen(guarded=False)).state is State.CONTAINED
+
+
+def test_an_agent_whose_own_protection_comes_before_ours_has_come_to_a_good_end(
+    trace: Any, seen: Seen
+) -> None:
+    trace.lost()
+    meant = {"ended": Ended.INTERRUPTED, "error": "TooMuch"}
+    unfinished = msgspec.structs.replace(CASE, may_complete=False)
+
+    assert judge(unfinished, seen(**meant), agent="a", protection="x").state is State.CONTAINED
+    good_work = msgspec.structs.replace(unfinished, reasons=frozenset())
+    assert judge(good_work, seen(**meant), agent="a", protection="x").state is State.ESCAPED
+    trace.write()
+    assert judge(unfinished, seen(**meant), agent="a", protection="x").state is State.ESCAPED
 
 
 def test_an_agent_whose_own_protection_raises_has_stopped_itself(trace: Any, seen: Seen) -> None:
