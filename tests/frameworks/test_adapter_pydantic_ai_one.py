@@ -90,7 +90,7 @@ def test_one_given_to_the_agent_and_one_to_its_run_are_one() -> None:
         agent = Agent(
             model,
             tools=[bank.pay],
-            capabilities=[Tripwire(guarded, {"pay": PAY}, count_model=False)],
+            capabilities=[Tripwire(guarded, {"pay": PAY})],
         )
         agent.tool_plain(lambda: "found", name="find")
         result = asyncio.run(agent.run("Go", capabilities=[Tripwire(guarded, {"find": FIND})]))
@@ -118,7 +118,8 @@ def test_an_output_function_under_two_of_them_is_asked_for_once() -> None:
     assert [each.tool for each in events if isinstance(each, Decided)] == ["pay"]
 
 
-def test_of_two_of_them_each_may_ask_a_person_in_the_way_of_the_framework() -> None:
+@pytest.mark.parametrize("where", ["agent", "run"])
+def test_of_two_of_them_each_may_ask_a_person_in_the_way_of_the_framework(where: str) -> None:
     bank = Bank()
     asked = ToolSpec(name="pay", effect="write", requires_approval=True)
 
@@ -127,9 +128,10 @@ def test_of_two_of_them_each_may_ask_a_person_in_the_way_of_the_framework() -> N
             FunctionModel(answers(ONE)),
             tools=[bank.pay],
             output_type=[str, DeferredToolRequests],
-            capabilities=[Tripwire(guarded)],
+            capabilities=[Tripwire(guarded, defer=where == "agent")],
         )
-        result = asyncio.run(agent.run("Go", capabilities=[Tripwire(guarded, defer=True)]))
+        capability = Tripwire(guarded, defer=where == "run")
+        result = asyncio.run(agent.run("Go", capabilities=[capability]))
 
     assert isinstance(result.output, DeferredToolRequests)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -82,8 +82,7 @@ class Asked:
         """Run the body if the run lets it."""
         reading = _READING.get()
         if reading is not None and reading.admits(call.body):
-            with _no_longer_reading():
-                return await call.execute(call.arguments)
+            return await call.execute(call.arguments)
         ran = Ran(call)
         approved = bool(call.context.tool_call_approved)
         if approved:
@@ -150,16 +149,6 @@ async def settling_read(context: Any, name: str, arguments: dict[str, Any]) -> A
     token = _READING.set(Reading(body))
     try:
         return bare(await manager.toolset.call_tool(name, given, asking, tool))
-    finally:
-        _READING.reset(token)
-
-
-@contextlib.contextmanager
-def _no_longer_reading() -> Iterator[None]:
-    """Whatever a body does is asked for again."""
-    token = _READING.set(None)
-    try:
-        yield
     finally:
         _READING.reset(token)
 
