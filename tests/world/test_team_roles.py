@@ -156,6 +156,8 @@ def mistaken(parameters: dict[str, Any], args: dict[str, Any]) -> Role:
     return Role({"name": "refund", "parameters": schema}, {"about": RESOURCE, **args})
 
 
+ABOUT = {"type": "object", "properties": {"order": {"type": "string"}}}
+TAGGED = {"type": "object", "properties": {"order": {"type": "string"}, "tags": {}}}
 WRONG: dict[str, tuple[Role, str]] = {
     "type": (
         mistaken({"order": {"type": "integer"}}, {"order": RESOURCE}),
@@ -193,6 +195,13 @@ WRONG: dict[str, tuple[Role, str]] = {
     "a meaning in quotes": (
         Role(pay_back, {"order": "RESOURCE", "cents": AMOUNT}),
         "gives 'order' the fixed text 'RESOURCE'.* write RESOURCE.* without quotes",
+    ),
+    "no JSON for the last of several": (
+        Role(
+            ({"name": "refund", "parameters": ABOUT}, {"name": "credit", "parameters": TAGGED}),
+            {"order": RESOURCE, "tags": {1, 2}},
+        ),
+        "the role 'write' cannot be played: .* not JSON serializable",
     ),
     "no JSON": (
         Role(pay_back, {**CALLABLE.args, "currency": {1, 2}}),
