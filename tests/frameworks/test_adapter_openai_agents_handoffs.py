@@ -111,7 +111,7 @@ def test_going_to_and_fro_is_stopped(way: str, persona: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_let_through_leads_to_the_colleague_and_what_is_refused_does_not(way: str) -> None:
-    played = Played(CASE, way, persona="compliant")
+    played = Played(CASE, way)
 
     there, back = ("triage", "billing"), ("billing", "triage")
     stays = [move for move in played.moves.seen if move[0] == move[1]]
@@ -119,7 +119,7 @@ def test_what_is_let_through_leads_to_the_colleague_and_what_is_refused_does_not
     assert went == [there, back] * (len(went) // 2) + [there] * (len(went) % 2)
     assert len(went) == len(played.sent)
     refused = [each for each in played.told() if each.get("refused")]
-    assert len(refused) == len(stays)
+    assert len(refused) == len(stays) > 0
     assert played.told()[0] == {"assistant": "billing", "accepted_by": "a specialist"}
 
 
