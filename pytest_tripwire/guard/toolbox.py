@@ -101,11 +101,16 @@ class Toolbox:
 
     def _refuse_another(self, spec: ToolSpec) -> None:
         known = self._specs.get(spec.name)
-        if known is not None and known.effect is not spec.effect:
+        differs = [] if known is None else different(known, spec)
+        if known is not None and differs:
+            told = ", ".join(
+                f"{name} {getattr(known, name)!r} and {getattr(spec, name)!r}" for name in differs
+            )
             raise TypeError(
-                f"two tools of this run are called {spec.name!r}, and one is declared as a "
-                f"{known.effect}, the other as a {spec.effect}: a run tells tools apart by their "
-                "names. Rename one of them, or guard it in a run of its own"
+                f"two tools of this run are called {spec.name!r}, and are declared differently "
+                f"({told}): a run tells tools apart by their names, and would take what one has "
+                "done for something else. Declare them alike, rename one of them, or guard it in a "
+                "run of its own"
             )
 
     def enter(self, name: str, args: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
@@ -212,6 +217,29 @@ class Toolbox:
         """A tool by name, of this run or of those that it works for; None if there is none."""
         own = self._tools.get(name)
         return own if own is not None or self._parent is None else self._parent.known(name)
+
+
+#: By what a write is known again, whoever proposes it.
+_KNOWN_BY = (
+    "kind",
+    "identity",
+    "resource_patterns",
+    "wording",
+    "volatile",
+    "repeatable",
+    "key_argument",
+)
+
+
+def different(one: ToolSpec, other: ToolSpec) -> list[str]:
+    """The fields in which two declarations of one name differ, as far as what one has written would
+    not be known again by the other.
+    """
+    if one.effect is not other.effect:
+        return ["effect"]
+    if not one.mutates:
+        return []
+    return [name for name in _KNOWN_BY if getattr(one, name) != getattr(other, name)]
 
 
 def asked_first(specs: Mapping[str, ToolSpec], *, approve_writes: bool) -> dict[str, ToolSpec]:

@@ -6,9 +6,11 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 from unittest.mock import Mock
 
+import msgspec
 import pytest
 
 from pytest_tripwire.breaker import Breaker, Mode, RunBudget, ToolSpec, tool_spec
@@ -449,3 +451,51 @@ def test_a_name_cannot_be_a_read_and_a_write_in_one_run() -> None:
 
     with pytest.raises(TypeError, match="two tools of this run are called 'send'"):
         run.guard({"send": lambda to: to}, {"send": ToolSpec(name="send", effect=Effect.READ)})
+
+
+WRITES = ToolSpec(name="send", effect=Effect.WRITE, identity=("to",))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"identity": ("to", "batch")},
+        {"identity": None},
+        {"operation": "post"},
+        {"wording": ("note",)},
+        {"volatile": ("stamp",)},
+        {"repeatable": True},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_a_write_by_which_an_earlier_one_would_not_be_known_again_is_refused(
+    other: dict[str, Any],
+) -> None:
+    run = Breaker().run()
+    run.guard({"send": lambda to, batch="": to}, {"send": WRITES})
+    again = msgspec.structs.replace(WRITES, **other)
+
+    with pytest.raises(TypeError, match=f"declared differently .*{next(iter(other))}|kind"):
+        run.guard({"send": lambda to, batch="": to}, {"send": again})
+
+    assert run.declared("send").identity == ("to",)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"cost": Decimal(2)}, {"definite_failures": (ValueError,)}, {"reconcile": "look"}],
+    ids=lambda other: next(iter(other)),
+)
+def test_what_changes_nothing_about_that_may_be_declared_anew(other: dict[str, Any]) -> None:
+    run = Breaker().run()
+    run.guard({"send": lambda to: to}, {"send": WRITES})
+
+    run.guard({"send": lambda to: to}, {"send": msgspec.structs.replace(WRITES, **other)})
+
+
+def test_a_read_may_be_declared_in_two_ways() -> None:
+    run = Breaker().run()
+    one, two = (ToolSpec(name="look", effect=Effect.READ, identity=(each,)) for each in "ab")
+
+    run.guard({"look": lambda a, b: a}, {"look": one})
+    run.guard({"look": lambda a, b: b}, {"look": two})

@@ -1,4 +1,4 @@
-"""What an agent makes up is in no report: not on the terminal, not in JUnit, not on the wire."""
+"""What an agent makes up is in no report: not on the terminal, nor in any file."""
 
 from __future__ import annotations
 
@@ -26,19 +26,35 @@ LEAKY = """
     def crash(task):
         task.tools.call("get_refund", {"order_id": secret()})
 
-    @pytest.fixture(params=[twice, crash])
+    def environment(task):
+        import os
+
+        task.tools.call("issue_refund", {"order_id": os.environ["ACME_TOKEN"]})
+
+    @pytest.fixture(params=[twice, crash, environment])
     def tripwire_agent(request):
         return request.param
 """
 
 
 @pytest.mark.parametrize("protection", ["harness", "own"])
-def test_no_report_holds_a_made_up_order(project: Any, protection: str) -> None:
+def test_no_report_holds_a_made_up_order(
+    project: Any, protection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project.pytester.path
+    for name, value in {"ACTIONS": "true", "STEP_SUMMARY": str(folder / "summary.md")}.items():
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    monkeypatch.setenv("ACME_TOKEN", SECRET)
     project.write("conftest", LEAKY)
     project.tests()
 
     result = project.run(
-        f"--tripwire-protection={protection}", "--tripwire-gate", "-vv", "--junitxml=junit.xml"
+        f"--tripwire-protection={protection}",
+        "--tripwire-gate",
+        "-vv",
+        "--junitxml=junit.xml",
+        "--tripwire-report=report.json",
+        "--tripwire-html=page.html",
     )
 
     printed = result.stdout.str() + result.stderr.str()
@@ -46,4 +62,32 @@ def test_no_report_holds_a_made_up_order(project: Any, protection: str) -> None:
     assert "issue_refund(order A-1001)" in printed
     assert "there is no such order" in printed
     assert SECRET not in printed
-    assert SECRET not in (project.pytester.path / "junit.xml").read_text(encoding="utf-8")
+    for name in ("junit.xml", "report.json", "page.html", "summary.md"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "lost-write" in text
+        assert SECRET not in text
+
+
+RAISES = """
+    import pytest
+
+    @pytest.fixture
+    def tripwire_agent():
+        def raises(task):
+            raise ValueError("".join(reversed("2retnuh")))
+        return raises
+"""
+
+
+def test_what_an_agent_raises_is_in_no_report_of_ours(project: Any) -> None:
+    """pytest itself shows the exception of a test that fails, as whoever mends it has to see it."""
+    project.write("conftest", RAISES)
+    project.tests("def test_agent(tripwire): tripwire.run()")
+    files = ("--tripwire-report=report.json", "--tripwire-html=page.html")
+
+    project.run("--tripwire-gate", "--tripwire-protection=own", "--tb=no", *files)
+
+    for name in ("report.json", "page.html"):
+        text = (project.pytester.path / name).read_text(encoding="utf-8")
+        assert "ValueError" in text
+        assert SECRET not in text
