@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from pytest_tripwire import __version__
 from pytest_tripwire.console import baseline_options as of_baseline
 from pytest_tripwire.console import gate_options as of_gate
+from pytest_tripwire.console import init_options as of_init
 from pytest_tripwire.replay import options as of_replay
 from pytest_tripwire.replay.command import Streams, streams
 from pytest_tripwire.replay.command import execute as execute_replay
@@ -25,6 +26,7 @@ NOBODY_READS = 141
 
 #: By name: the options of each sub-command.
 _COMMANDS: dict[str, Any] = {
+    "init": of_init,
     "replay": of_replay,
     "serve": of_serve,
     "gate": of_gate,
@@ -81,6 +83,10 @@ def _other(given: argparse.Namespace, command: list[str] | None) -> Run:
     """What is loaded only when it is asked for."""
     if given.name == "serve":
         return _serve(given, command)
+    if given.name == "init":
+        from pytest_tripwire.console import init
+
+        return lambda used: init.execute(of_init.wanted(given), used)
     today = dt.date.today()  # noqa: DTZ011 - people write the days of a baseline by their calendar
     if given.name == "gate":
         from pytest_tripwire.console import gate

@@ -1,0 +1,1 @@
+"""What `agent-tripwire init` looks for, and what it writes."""
