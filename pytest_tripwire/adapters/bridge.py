@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
 
+from pytest_tripwire.adapters.guarded_tool import GuardedTool
+from pytest_tripwire.adapters.natives import Body, Caller, Native, answered, later, now, reached_by
+from pytest_tripwire.adapters.refusals import as_text, is_refused, waits_for_yes
 from pytest_tripwire.guard import BreakerRun
-from pytest_tripwire.timeline import Reason, ToolCall, ToolSpec, Verdict
+from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec, Verdict
 from pytest_tripwire.timeline.spec import ATTRIBUTE
 
-#: Runs one of the framework's tools by name: the call's own, or the read that settles a lost write.
-Native: TypeAlias = Callable[[str, dict[str, Any]], Any]
-
-#: How the call that is under way in this thread or task reaches the framework's tools.
-_NATIVE: ContextVar[Native] = ContextVar("tripwire_native")
-
-
-class Caller(Protocol):
-    """Calls a tool by name: a guarded run's tools, or those of a task."""
-
-    def call(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        call_id: str | None = None,
-        agent: str | None = None,
-    ) -> Any:
-        """Call a tool, or return the refusal."""
-
-    async def acall(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        call_id: str | None = None,
-        agent: str | None = None,
-    ) -> Any:
-        """The same for async code."""
+__all__ = [
+    "Body",
+    "Bridge",
+    "Caller",
+    "GuardedTool",
+    "Native",
+    "as_text",
+    "handoff_spec",
+    "is_refused",
+    "waits_for_yes",
+]
 
 
 class Bridge:
@@ -54,7 +38,9 @@ class Bridge:
     def __init__(self, run: BreakerRun, specs: Mapping[str, ToolSpec] | None = None) -> None:
         self.run = run
         self._specs = dict(specs or {})
-        self._taken: set[str] = set()
+        #: By name: what the tool that was taken first says about itself, and what holds for it.
+        self._taken: dict[str, tuple[ToolSpec | None, ToolSpec]] = {}
+        self._bodies: dict[str, Body] = {}
 
     def take(self, name: str, *, asynchronous: bool, spec: ToolSpec | None = None) -> None:
         """Take a tool in; once is enough.
@@ -66,20 +52,60 @@ class Bridge:
 
         Raises:
             UndeclaredToolError: nobody declared its effect.
+            TypeError: another tool of this name was taken, for which something else is declared.
         """
-        if name in self._taken:
-            return
-        body = _later(name) if asynchronous else _now(name)
+        own, declared = self._taken.get(name, (None, None))
+        if declared is None:
+            self._taken[name] = (spec, self._guarded(name, spec, asynchronous=asynchronous))
+        elif own != spec:
+            self._refuse_another(declared, spec, asynchronous=asynchronous)
+
+    def _guarded(self, name: str, spec: ToolSpec | None, *, asynchronous: bool) -> ToolSpec:
+        """What holds for a tool that the run guards from now on."""
+        body = later(name) if asynchronous else now(name)
         if spec is not None:
             # Beside the tool, as `@tool_spec` leaves it: the breaker's own table outweighs it.
             vars(body)[ATTRIBUTE] = spec
         self.run.guard({name: body}, self._specs)
-        self._taken.add(name)
+        return self.run.declared(name)
+
+    def _refuse_another(
+        self, known: ToolSpec, spec: ToolSpec | None, *, asynchronous: bool
+    ) -> None:
+        if self._guarded(known.name, spec, asynchronous=asynchronous) == known:
+            return
+        body = later(known.name) if asynchronous else now(known.name)
+        self.run.guard({known.name: body}, {known.name: known})
+        raise TypeError(
+            f"two tools of this run are called {known.name!r}, and are declared differently: a run "
+            "tells tools apart by their names. Rename one of them, or declare that name for both "
+            "where the run is asked for"
+        )
 
     def take_all(self, names: Iterable[str], *, asynchronous: bool) -> None:
         """The same for several."""
         for name in names:
             self.take(name, asynchronous=asynchronous)
+
+    def tool(
+        self, name: str, body: Body, *, asynchronous: bool, spec: ToolSpec | None = None
+    ) -> GuardedTool:
+        """Take a tool in together with what runs it. Where one lost a write, another's body may be
+        run to settle it, with what the framework handed to the call.
+
+        Args:
+            name: its name.
+            body: runs it; raises `NotBegun` where it is known that nothing has begun.
+            asynchronous: whether what the body gives is awaited.
+            spec: what the tool says about itself; what is declared outweighs it.
+
+        Raises:
+            UndeclaredToolError: nobody declared its effect.
+            TypeError: another tool of this name was taken, for which something else is declared.
+        """
+        self.take(name, asynchronous=asynchronous, spec=spec)
+        self._bodies[name] = body
+        return GuardedTool(self, name, body, self._bodies)
 
     def call(
         self,
@@ -89,10 +115,29 @@ class Bridge:
         *,
         call_id: str | None = None,
         agent: str | None = None,
+        approved: bool = False,
     ) -> Any:
-        """Decide about a call and make it by `native`, or return the refusal."""
-        with _reached_by(native):
-            return self.run.call(name, arguments, call_id=call_id, agent=agent)
+        """Decide about a call and make it by `native`, or return the refusal; of one that was
+        answered and has not begun, the answer.
+
+        Args:
+            name: the tool's.
+            arguments: by name.
+            native: makes the call; raises `NotBegun` where it is known that nothing has begun.
+            call_id: the framework's own id of the call.
+            agent: whose call it is.
+            approved: whether a person has said yes to this very call in the framework's own way. It
+                counts for the breaker, whoever has put the call up, in this process or another.
+        """
+        asks = partial(self.run.call, name, arguments, call_id=call_id, agent=agent)
+        with reached_by(native), answered() as answer:
+            if approved:
+                self._agree(call_id)
+            answer.result = asks()
+            if approved and waits_for_yes(answer.result):
+                self.run.approve(answer.result["call_id"])
+                answer.result = asks()
+        return answer.result
 
     async def acall(
         self,
@@ -102,71 +147,58 @@ class Bridge:
         *,
         call_id: str | None = None,
         agent: str | None = None,
+        approved: bool = False,
     ) -> Any:
         """The same for async code."""
-        with _reached_by(native):
-            return await self.run.acall(name, arguments, call_id=call_id, agent=agent)
+        asks = partial(self.run.acall, name, arguments, call_id=call_id, agent=agent)
+        with reached_by(native), answered() as answer:
+            if approved:
+                self._agree(call_id)
+            answer.result = await asks()
+            if approved and waits_for_yes(answer.result):
+                self.run.approve(answer.result["call_id"])
+                answer.result = await asks()
+        return answer.result
+
+    def _agree(self, call_id: str | None) -> None:
+        """A call that was put up in this run gets its yes before it is asked for again: a second
+        question without one counts as a denial that was repeated.
+        """
+        if call_id is not None:
+            with suppress(LookupError):  # it was put up in another run, or by the framework alone
+                self.run.approve(call_id)
 
     def decide_batch(self, calls: Sequence[ToolCall], native: Native) -> list[Verdict]:
         """Decide about all calls of one message; `native` makes the read that settles a lost write
         among them.
         """
-        with _reached_by(native):
+        with reached_by(native):
             return self.run.decide_batch(calls)
 
     async def adecide_batch(self, calls: Sequence[ToolCall], native: Native) -> list[Verdict]:
         """The same for async code."""
-        with _reached_by(native):
+        with reached_by(native):
             return await self.run.adecide_batch(calls)
 
     def carry_out(self, call: ToolCall, verdict: Verdict, native: Native) -> Any:
-        """Make a call that `decide_batch` has decided about, or return the refusal."""
-        with _reached_by(native):
-            return self.run.perform(call, verdict)
+        """Make a call that `decide_batch` has decided about, or return the refusal; of one that was
+        answered and has not begun, the answer.
+        """
+        with reached_by(native), answered() as answer:
+            answer.result = self.run.perform(call, verdict)
+        return answer.result
 
     async def acarry_out(self, call: ToolCall, verdict: Verdict, native: Native) -> Any:
         """The same for async code."""
-        with _reached_by(native):
-            return await self.run.aperform(call, verdict)
+        with reached_by(native), answered() as answer:
+            answer.result = await self.run.aperform(call, verdict)
+        return answer.result
 
 
-@contextmanager
-def _reached_by(native: Native) -> Iterator[None]:
-    """The framework's tools, for whatever is decided and made meanwhile."""
-    token = _NATIVE.set(native)
-    try:
-        yield
-    finally:
-        _NATIVE.reset(token)
+def handoff_spec(name: str) -> ToolSpec:
+    """What a hand-off is that nobody declared: one about the task as a whole.
 
-
-def is_refused(result: Any) -> bool:
-    """Whether a result is the breaker's refusal."""
-    return isinstance(result, Mapping) and result.get("refused") is True
-
-
-def waits_for_yes(result: Any) -> bool:
-    """Whether a call waits for a person's first yes, under the id in its `call_id`. One that was
-    given before the record changed, or before the write was made by somebody else, answers another
-    question; so does one that has run out.
+    Args:
+        name: of the tool that stands for it.
     """
-    return is_refused(result) and "call_id" in result and result.get("reason") == Reason.DENIED
-
-
-def as_text(result: Any) -> str:
-    """A result as the model is shown it, where a framework takes text alone."""
-    return result if isinstance(result, str) else json.dumps(result, default=str)
-
-
-def _later(name: str) -> Callable[..., Any]:
-    async def body(**arguments: Any) -> Any:
-        return await _NATIVE.get()(name, arguments)
-
-    return body
-
-
-def _now(name: str) -> Callable[..., Any]:
-    def body(**arguments: Any) -> Any:
-        return _NATIVE.get()(name, arguments)
-
-    return body
+    return ToolSpec(name=name, effect=Effect.HANDOFF, operation="handoff", identity=())

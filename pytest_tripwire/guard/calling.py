@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from pytest_tripwire.breaker.failures import proves_nothing_happened
+from pytest_tripwire.guard.errors import NotBegun
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec
 from pytest_tripwire.timeline.spec import Failure
 
@@ -177,6 +178,8 @@ def failed(error: BaseException, spec: ToolSpec) -> Outcome:
     failure proves that nothing happened; anything else, a cancellation too, leaves it unknown.
     """
     name = type(error).__name__
+    if isinstance(error, NotBegun):
+        return Outcome(status=Status.DEFINITE, error=name)
     if matches(error, spec.denials):
         rule = getattr(error, "rule", None)
         return Outcome(status=Status.DENIED, error=name, rule=str(rule) if rule else None)

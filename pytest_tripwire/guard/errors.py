@@ -34,6 +34,21 @@ class ChildRefusedError(Exception):
         return self.verdict.reason
 
 
+class NotBegun(Exception):  # noqa: N818 - an answer, and nothing is wrong
+    """Raised by an adapter where a framework answers a call whose body it never entered: arguments
+    that do not fit, a person who is asked first. A write that ends so has failed, and did nothing.
+
+    Raise it only where that is known: a write that may have begun is unknown.
+
+    Args:
+        answer: what the framework answers.
+    """
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+        super().__init__("the call was answered before it began")
+
+
 class UndeclaredToolError(TypeError):
     """A tool was guarded whose effect nobody declared; `tool` is its name."""
 

@@ -1,0 +1,41 @@
+"""One tool of a framework's, with the body that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_tripwire.adapters.natives import Body, Native
+
+if TYPE_CHECKING:
+    from pytest_tripwire.adapters.bridge import Bridge
+
+
+class GuardedTool:
+    """A tool of a framework's that a run decides about. `Bridge.tool` makes them."""
+
+    def __init__(self, bridge: Bridge, name: str, body: Body, others: Mapping[str, Body]) -> None:
+        self.name = name
+        self._bridge, self._body, self._others = bridge, body, others
+
+    def call(self, arguments: Mapping[str, Any], context: Any = None, **call: Any) -> Any:
+        """Decide about a call and run the body, or return the refusal.
+
+        Args:
+            arguments: by name.
+            context: what the framework hands to its tools besides; the body gets it.
+            call: `call_id`, `agent` and `approved`, as `Bridge.call` takes them.
+        """
+        return self._bridge.call(self.name, arguments, self._native(context), **call)
+
+    async def acall(self, arguments: Mapping[str, Any], context: Any = None, **call: Any) -> Any:
+        """The same for async code."""
+        return await self._bridge.acall(self.name, arguments, self._native(context), **call)
+
+    def _native(self, context: Any) -> Native:
+        def native(name: str, arguments: dict[str, Any]) -> Any:
+            # Another tool may have this name too; each call runs its own.
+            body = self._body if name == self.name else self._others[name]
+            return body(arguments, context)
+
+        return native
