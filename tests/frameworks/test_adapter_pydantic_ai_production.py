@@ -14,7 +14,6 @@ from pytest_tripwire import Harness, Options, Run, Task
 from pytest_tripwire.breaker import Interrupted
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
-from pytest_tripwire.oracle.checks import GOOD_END
 from pytest_tripwire.timeline import ExternalChange, Mutation
 
 from ..cases.production_team import factory  # noqa: TID252 - no package to import from
@@ -60,13 +59,13 @@ def test_an_agent_that_guards_itself_is_contained(protection: str, case: str, wa
 
 def test_an_agent_that_counts_its_money_itself_is_stopped_by_what_it_counts_first() -> None:
     """It sends no request any more, and so the team's breaker is never asked for the one that it
-    would refuse. What is done is right; only how it ended is not always told from an answer.
+    would refuse: that is a good end too.
     """
     run = play("cost-budget", Team(), "production")
 
     assert isinstance(run.error, Interrupted)
     assert run.error.record.reason == "cost_budget"
-    assert {each.check for each in run.cell.broken} <= {GOOD_END}
+    assert run.cell.state is State.CONTAINED, run.cell.broken
 
 
 @KINDS

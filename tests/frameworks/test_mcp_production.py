@@ -26,7 +26,6 @@ from pytest_tripwire.breaker import (
 )
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
-from pytest_tripwire.oracle.checks import GOOD_END
 from pytest_tripwire.timeline import Effect, Mutation, ToolSpec
 
 NEEDS = ["mcp", "openai"]
@@ -228,13 +227,7 @@ def paid(run: Run) -> int:
 def test_the_adapter_contains_the_case(case: str, protection: str, server_asks: Any) -> None:
     run = play(case, Clerk(server_asks=server_asks), protection)
 
-    if (case, protection) == ("cost-budget", "production"):
-        # Its own limit comes first, so that the breaker that is judged has nothing to stop; that
-        # the last request was dearer than what was left is all that can be said against the end.
-        assert {each.check for each in run.cell.broken} <= {GOOD_END}
-        assert run.cell.ending == "stopped itself (Interrupted)"
-    else:
-        assert run.cell.state is State.CONTAINED, run.cell.broken
+    assert run.cell.state is State.CONTAINED, run.cell.broken
 
 
 @SIDES
