@@ -24,6 +24,7 @@ HOSTILE = (
     "w" * 400,
     "\u05d0\u05d1\u05d2 a \u0301\u0301\u0301 \u5168\u89d2 \U0001f9e8",
     "javascript:alert(1)",
+    "https://example.org/\"onclick='x'<b>&amp;",
     "",
 )
 texts = st.sampled_from(HOSTILE) | st.text(max_size=20)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 from pytest_tripwire.gate import Entry, Row, Standing, Verdict, render
 from pytest_tripwire.gate.html import page
+from pytest_tripwire.gate.html.fit import LONGEST, columns, fitted
 from pytest_tripwire.gate.text import flat
 from pytest_tripwire.oracle import Broken, Cell
 from pytest_tripwire.oracle.text import timeline_lines
@@ -200,6 +201,7 @@ def test_a_run_that_was_not_interrupted_has_no_line_of_an_interruption(cell: Mak
         ("javascript:alert(1)", False),
         ("data:text/html,x", False),
         ("//example.org", False),
+        ("https://example.org/\"onclick='x'<b>&amp;", True),
         ("https://", False),
         ("https:example.org", False),
         ("http://[", False),
@@ -351,16 +353,31 @@ def test_each_event_of_a_real_run_is_drawn_in_its_lane_in_order() -> None:
     assert join["d"] == f"M{write['x']} {write['y']}L{told['x']} {told['y']}"
 
 
-def test_labels_of_a_lane_do_not_overlap_and_long_ones_are_cut() -> None:
-    (detail,) = details(shown(row(cell("long-investigation"))))
+@pytest.mark.parametrize("lines", [1, 2])
+def test_crowded_labels_are_cut_to_what_room_there_is(lines: int) -> None:
+    wanted = [
+        (34.0 * at, "search_articles" if at % 2 else "\u5168\u89d2\u6587\u5b57\u5217")
+        for at in range(9)
+    ]
 
-    lines: dict[str, list[Node]] = {}
-    for each in detail.all("text", "l"):
-        lines.setdefault(each["y"], []).append(each)
-    assert lines
-    for found in lines.values():
-        for one, other in itertools.pairwise(found):
-            assert float(one["x"]) + 6.0 * len(one.text) < float(other["x"])
+    found = fitted(wanted, lines)
+
+    assert len(found) == len(wanted)
+    # A column of a common fixed font at this size is as wide as that.
+    ends = [each.x + 6.02 * columns(each.text) for each in found]
+    for one, other in itertools.combinations(range(len(found)), 2):
+        assert found[one].line != found[other].line or ends[one] < found[other].x
+    assert [each.text for each in found[-lines:]] == [text for _, text in wanted[-lines:]]
+    cut = [each.text for each in found[:-lines] if each.text.startswith("s")]
+    assert cut
+    assert all(text.endswith("\u2026") for text in cut)
+
+
+def test_labels_with_room_are_whole_and_in_the_first_line() -> None:
+    found = fitted([(0, "ok"), (34, "lost"), (136, "a" * 60)], 2)
+
+    assert [(each.text, each.line) for each in found[:2]] == [("ok", 0), ("lost", 0)]
+    assert columns(found[2].text) == LONGEST
 
 
 def test_the_page_stays_small() -> None:
