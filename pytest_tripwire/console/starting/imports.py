@@ -7,15 +7,20 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-#: Of a project that is larger, a part tells enough.
-MOST_FILES = 5000
+#: Of a project that has more files, a part tells enough.
+_MOST = 5000
 _LARGEST_BYTES = 1_000_000
 _MADE = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages"})
 
 
-def modules(folder: Path) -> Iterator[Path]:
-    """The Python files of a project, without hidden folders, environments and what tools made."""
-    left = MOST_FILES
+def modules(folder: Path, *, most: int = _MOST) -> Iterator[Path]:
+    """The Python files of a project, without hidden folders, environments and what tools made.
+
+    Args:
+        folder: of the project.
+        most: how many of them at most.
+    """
+    left = most
     for here, inner, names in os.walk(folder):
         inner[:] = sorted(name for name in inner if not _is_foreign(Path(here, name)))
         for name in sorted(names):
