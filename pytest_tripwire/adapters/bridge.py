@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -82,6 +81,14 @@ class Bridge:
             "where the run is asked for"
         )
 
+    def knows(self, name: str) -> bool:
+        """Whether somebody has said by its name what a tool does, here or to the breaker."""
+        try:
+            self.run.declared(name)
+        except KeyError:
+            return name in self._specs
+        return True
+
     def take_all(self, names: Iterable[str], *, asynchronous: bool) -> None:
         """The same for several."""
         for name in names:
@@ -134,8 +141,7 @@ class Bridge:
             if approved:
                 self._agree(call_id)
             answer.result = asks()
-            if approved and waits_for_yes(answer.result):
-                self.run.approve(answer.result["call_id"])
+            if approved and waits_for_yes(answer.result) and self._agree(answer.result["call_id"]):
                 answer.result = asks()
         return answer.result
 
@@ -155,18 +161,20 @@ class Bridge:
             if approved:
                 self._agree(call_id)
             answer.result = await asks()
-            if approved and waits_for_yes(answer.result):
-                self.run.approve(answer.result["call_id"])
+            if approved and waits_for_yes(answer.result) and self._agree(answer.result["call_id"]):
                 answer.result = await asks()
         return answer.result
 
-    def _agree(self, call_id: str | None) -> None:
+    def _agree(self, call_id: str | None) -> bool:
         """A call that was put up in this run gets its yes before it is asked for again: a second
-        question without one counts as a denial that was repeated.
+        question without one counts as a denial that was repeated. Returns whether it waited for it;
+        one that was put up elsewhere, or by a guard inside of this one, does not.
         """
-        if call_id is not None:
-            with suppress(LookupError):  # it was put up in another run, or by the framework alone
-                self.run.approve(call_id)
+        try:
+            self.run.approve(call_id or "")
+        except LookupError:
+            return False
+        return True
 
     def decide_batch(self, calls: Sequence[ToolCall], native: Native) -> list[Verdict]:
         """Decide about all calls of one message; `native` makes the read that settles a lost write

@@ -161,3 +161,37 @@ def ring(shop: Shop, first: BaseLlm, second: BaseLlm) -> LlmAgent:
 
 def transfer(to: str) -> tuple[str, dict[str, Any]]:
     return ("transfer_to_agent", {"agent_name": to})
+
+
+# -- the desk of the standard cases
+
+
+def support(task: Any, tools: Any, **options: Any) -> LlmAgent:
+    model = task.model.adk()
+    return LlmAgent(
+        name="support", model=model, tools=tools, on_tool_error_callback=tell, **options
+    )
+
+
+REFUND: dict[str, Any] = {
+    "operation": "refund",
+    "identity": ("order_id",),
+    "result_id": "refund_id",
+}
+DESK = {
+    each.name: each
+    for each in (
+        declared("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
+        declared("issue_refund", Effect.WRITE, wording=("reason",), **REFUND),
+        declared("issue_credit", Effect.WRITE, wording=("note",), **REFUND),
+        declared("get_refund", Effect.READ, identity=("order_id",)),
+        declared("get_order", Effect.READ, identity=("order_id",), result_version="version"),
+        declared(
+            "hand_over",
+            Effect.HANDOFF,
+            identity=("to", "order_id"),
+            wording=("note",),
+            required_fields=("findings",),
+        ),
+    )
+}

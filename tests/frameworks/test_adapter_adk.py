@@ -21,25 +21,16 @@ from pytest_tripwire import (
     assert_no_mutation_after_interrupt,
 )
 from pytest_tripwire.adapters import Adoption
-from pytest_tripwire.adapters.adk import adopt, guarded
-from pytest_tripwire.breaker import Breaker, Interrupted
+from pytest_tripwire.adapters.adk import adopt
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
-from pytest_tripwire.timeline import Effect
 
-from .adk_shop import MODES, Driven, Shop, declared, go, pays, replies, ring, said, tell, transfer
+from .adk_shop import MODES, Driven, Shop, go, pays, replies, ring, said, support, transfer
 
 NEEDS = ("google-adk",)
 
 
 # -- the standard cases
-
-
-def support(task: Task, tools: Any, **options: Any) -> LlmAgent:
-    model = task.model.adk()
-    return LlmAgent(
-        name="support", model=model, tools=tools, on_tool_error_callback=tell, **options
-    )
 
 
 @pytest.mark.parametrize("case", CASE_IDS)
@@ -54,56 +45,6 @@ def test_every_standard_case_is_contained_with_tools_of_the_kit(case: str, mode:
     assert run.cell.state is State.CONTAINED
     if run.interrupted:
         assert_no_mutation_after_interrupt(run)
-
-
-REFUND: dict[str, Any] = {
-    "operation": "refund",
-    "identity": ("order_id",),
-    "result_id": "refund_id",
-}
-DESK = {
-    each.name: each
-    for each in (
-        declared("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
-        declared("issue_refund", Effect.WRITE, wording=("reason",), **REFUND),
-        declared("issue_credit", Effect.WRITE, wording=("note",), **REFUND),
-        declared("get_refund", Effect.READ, identity=("order_id",)),
-        declared("get_order", Effect.READ, identity=("order_id",), result_version="version"),
-        declared(
-            "hand_over",
-            Effect.HANDOFF,
-            identity=("to", "order_id"),
-            wording=("note",),
-            required_fields=("findings",),
-        ),
-    )
-}
-
-
-@pytest.mark.parametrize("case", [each for each in CASE_IDS if each != "stale-resume"])
-@pytest.mark.parametrize("mode", MODES)
-def test_the_adapter_alone_leaves_the_case_contained(case: str, mode: str) -> None:
-    turns: list[int] = []
-
-    async def agent(task: Task) -> str:
-        each = task.token_price_usd * 1_000_000
-        breaker = Breaker(
-            budget=task.limits,
-            clock=task.clock,
-            specs=DESK,
-            prices={task.model.name: (each, each)},
-        )
-        with breaker.run() as run:
-            try:
-                clerk = guarded(support(task, task.tools.adk()), run)
-                return await Driven(clerk).go(said(task.prompt), mode)
-            finally:
-                turns.append(run.stats().turns)
-
-    run = Harness(case, agent, options=Options(protection="own", stops=(Interrupted,))).run()
-
-    assert run.cell.state is State.CONTAINED, run.cell.broken
-    assert turns[0] > 0
 
 
 # -- agents that are taken over

@@ -1,35 +1,18 @@
-"""Agents of the Agent Development Kit in production: a breaker's run decides about their calls,
-transfers and model requests.
-"""
+"""Calls on the Agent Development Kit in production: a breaker's run decides about them."""
 
 from __future__ import annotations
 
 import asyncio
-import copy
-from collections.abc import AsyncIterator, Callable
-from decimal import Decimal
 from typing import Any
 
 import pytest
-from google.adk.agents import BaseAgent, LlmAgent, SequentialAgent
-from google.adk.code_executors import BuiltInCodeExecutor
-from google.adk.tools import (
-    AgentTool,
-    FunctionTool,
-    LongRunningFunctionTool,
-    ToolContext,
-    google_search,
-)
-from google.adk.tools.base_toolset import BaseToolset
-from google.genai import types
+from google.adk.agents import LlmAgent
 
-from pytest_tripwire.adapters.adk import StoppedError, definition, guarded
+from pytest_tripwire.adapters.adk import guarded
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget, tool_spec
-from pytest_tripwire.guard import UndeclaredToolError
 from pytest_tripwire.timeline import Effect
 
 from .adk_shop import (
-    MODES,
     Driven,
     Shop,
     clerk,
@@ -231,351 +214,37 @@ def test_a_key_of_the_breakers_own_is_no_argument_that_the_model_has_to_give() -
     assert len(keys[0]) > 8
 
 
-# -- transfers
+@pytest.mark.parametrize("fits", [True, False])
+def test_callbacks_of_the_teams_own_are_called_as_ever(fits: bool) -> None:  # noqa: FBT001
+    seen: list[tuple[str, str]] = []
 
+    def before(tool: Any, args: Any, tool_context: Any) -> None:
+        seen.append(("before", tool.name))
 
-def test_a_transfer_is_a_hand_off_and_leads_to_the_clone() -> None:
+    def after(tool: Any, args: Any, tool_context: Any, tool_response: Any) -> None:
+        seen.append(("after", tool.name))
+
     shop = Shop()
-    seen: list[Any] = []
+    call = pays() if fits else no_fit("A-1")
+    agent = ring(shop, replies([call], [transfer("till")]), replies())
+    agent.before_tool_callback, agent.after_tool_callback = before, after
 
-    agent = ring(shop, replies([pays()], [transfer("till")]), replies([pays(note="again")]))
+    with Breaker().run() as run:
+        go(guarded(agent, run))
 
-    with Breaker(on_event=seen.append).run() as run:
-        driven = go(guarded(agent, run))
-
-    assert shop.paid == ["A-1"]
-    assert driven.reasons == [None, None, "duplicate_write"]
-    assert driven.told[1] == {"result": None}
-    decided = [(each.tool, each.call_id) for each in seen if hasattr(each, "decision")]
-    assert decided == [
-        ("pay", "call-0.0"),
-        ("transfer_to_agent", "call-1.0"),
-        ("pay", "call-0.0"),
+    assert seen == [
+        (when, name) for name in ("pay", "transfer_to_agent") for when in ("before", "after")
     ]
 
 
-def test_transfers_that_lead_nowhere_are_stopped() -> None:
-    to_till, to_front = [[transfer("till")]] * 30, [[transfer("front")]] * 30
-    agent = ring(Shop(), replies(*to_till), replies(*to_front))
-
-    with pytest.raises(Interrupted) as caught, Breaker().run() as run:
-        go(guarded(agent, run))
-
-    assert caught.value.reason == "handoff_without_progress"
-
-
-@pytest.mark.filterwarnings("ignore:The `plugins` argument:DeprecationWarning")  # the kit's own
-def test_an_agent_inside_a_tool_is_guarded_too() -> None:
+def test_a_callback_of_the_teams_own_may_answer_in_place_of_a_tool_and_a_transfer() -> None:
     shop = Shop()
-    inner = clerk(shop, replies([pays(note="again")]))
-    asks = ("clerk", {"request": "Pay."})
-    outer = LlmAgent(
-        name="front",
-        model=replies([pays()], [asks]),
-        tools=[*shop.tools(), AgentTool(inner)],
-    )
+    agent = ring(shop, replies([pays()], [transfer("till")]), replies([pays()]))
+    agent.before_tool_callback = lambda tool, args, tool_context: {"ok": True}
 
     with Breaker().run() as run:
-        go(guarded(outer, run))
-
-    assert shop.paid == ["A-1"]
-
-
-# -- what takes its time, and what a person is asked
-
-
-def test_a_tool_that_runs_long_is_begun_once() -> None:
-    begun: list[str] = []
-
-    @tool_spec(effect="write", identity=("order",))
-    def send(order: str) -> None:
-        """Send; the answer comes later."""
-        begun.append(order)
-
-    call = ("send", {"order": "A-1"})
-    agent = LlmAgent(
-        name="clerk",
-        model=replies([call, ("look", {})], [call]),
-        tools=[LongRunningFunctionTool(send), Shop().tools()[2]],
-    )
-
-    async def twice(driven: Driven) -> None:
-        await driven.go()
-        await driven.go()
-
-    with Breaker().run() as run:
-        driven = Driven(guarded(agent, run))
-        asyncio.run(twice(driven))
-
-    assert begun == ["A-1"]
-    assert driven.reasons[-1] == "duplicate_write"
-
-
-def confirmation(driven: Driven, *, confirmed: bool = True) -> types.Content:
-    """A person's word on what the kit has put up last."""
-    calls = [call for each in driven.events for call in each.get_function_calls()]
-    asked = [each for each in calls if each.name == "adk_request_confirmation"][-1]
-    answer = types.FunctionResponse(id=asked.id, name=asked.name, response={"confirmed": confirmed})
-    return types.Content(role="user", parts=[types.Part(function_response=answer)])
-
-
-NEEDS_YES = declared("pay", Effect.WRITE, identity=("order",), requires_approval=True)
-
-
-def asks_itself(shop: Shop) -> Any:
-    async def pay(order: str, cents: int, note: str, tool_context: ToolContext) -> dict[str, Any]:
-        """Pay when somebody has said yes."""
-        if not tool_context.tool_confirmation:
-            tool_context.request_confirmation(hint="Pay?")
-            return {"status": "waits"}
-        if not tool_context.tool_confirmation.confirmed:
-            return {"status": "declined"}
-        shop.paid.append(order)
-        return {"payment": f"P-{order}"}
-
-    return tool_spec(effect="write", identity=("order",))(pay)
-
-
-ASKING: dict[str, Callable[[Shop], Any]] = {
-    "the-breaker": lambda shop: shop.tools()[0],
-    "the-kit": lambda shop: FunctionTool(shop.tools()[0], require_confirmation=True),
-    "the-tool": asks_itself,
-}
-
-
-@pytest.mark.parametrize("who", ASKING)
-def test_a_session_that_is_taken_up_twice_pays_once(who: str) -> None:
-    shop, breaker = Shop(), Breaker(specs={"pay": NEEDS_YES} if who == "the-breaker" else {})
-    piece = {"tenant": "acme", "workflow": "payouts@1", "request_id": "message-4"}
-
-    def agent(run: Any, *turns: Any) -> Any:
-        own = LlmAgent(name="clerk", model=replies(*turns), tools=[ASKING[who](shop)])
-        return guarded(own, run)
-
-    async def taken_up() -> list[Any]:
-        with breaker.run(**piece) as run:
-            asking = Driven(agent(run, [pays()]))
-            await asking.go()
-        assert shop.paid == []
-        stored, found = asking.runner.session_service, []
-        for _ in range(2):
-            with breaker.run(**piece) as run:
-                driven = Driven(agent(run), sessions=copy.deepcopy(stored))
-                await driven.go(confirmation(asking))
-            found.append(driven.reasons)
-        return found
-
-    assert asyncio.run(taken_up()) == [[None], ["duplicate_write"]]
-    assert shop.paid == ["A-1"]
-
-
-@pytest.mark.parametrize("who", ASKING)
-@pytest.mark.parametrize("confirmed", [True, False])
-def test_a_persons_word_in_the_same_run_is_the_breakers_too(who: str, confirmed: bool) -> None:  # noqa: FBT001
-    shop = Shop()
-    specs = {"pay": NEEDS_YES} if who == "the-breaker" else {}
-    own = LlmAgent(name="clerk", model=replies([pays()]), tools=[ASKING[who](shop)])
-
-    async def answered(run: Any) -> Driven:
-        driven = Driven(guarded(own, run))
-        await driven.go()
-        assert shop.paid == []
-        await driven.go(confirmation(driven, confirmed=confirmed))
-        return driven
-
-    with Breaker(specs=specs).run() as run:
-        driven = asyncio.run(answered(run))
-
-    assert shop.paid == (["A-1"] if confirmed else [])
-    assert len(driven.told) == 2
-
-
-# -- model requests
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_model_requests_and_their_tokens_are_counted(mode: str) -> None:
-    shop = Shop()
-    agent = clerk(shop, replies([pays()], [("look", {})]))
-
-    with Breaker(budget=RunBudget(max_tokens=1000)).run() as run:
-        asyncio.run(Driven(guarded(agent, run)).go(mode=mode))
-        stats, (tokens,) = run.stats(), run.budgets()
-
-    assert stats.turns == 3
-    assert tokens.spent == 45
-
-
-def test_a_run_that_is_stopped_ends_before_its_next_model_request() -> None:
-    model = replies([pays()], [pays("A-2")])
-
-    with (
-        pytest.raises(Interrupted) as caught,
-        Breaker(budget=RunBudget(max_turns=1)).run() as run,
-    ):
-        go(guarded(clerk(Shop(), model), run))
-
-    assert isinstance(caught.value.__cause__, StoppedError)
-    assert model.asked == 1
-
-
-def test_a_request_that_fails_gives_back_what_was_reserved_for_it() -> None:
-    breaks_down = replies([("look", {})], [None])  # of None it can make no call
-    each = Decimal("0.00015")
-    breaker = Breaker(
-        budget=RunBudget(max_model_cost_usd=each * 5 / 2),
-        prices={"replies": (Decimal(10), Decimal(10))},
-    )
-
-    with breaker.run() as run:
-        with pytest.raises(TypeError):
-            go(guarded(clerk(Shop(), breaks_down), run))
-        go(guarded(clerk(Shop(), replies()), run))
-
-
-def test_requests_that_somebody_else_counts_are_not_counted() -> None:
-    with Breaker().run() as run:
-        go(guarded(clerk(Shop(), replies()), run, count_model=False))
-        assert run.stats().turns == 0
-
-
-# -- what cannot be guarded
-
-
-class Many(BaseToolset):
-    async def get_tools(self, readonly_context: Any = None) -> list[Any]:
-        return []
-
-    async def close(self) -> None:
-        pass
-
-
-class Own(BaseAgent):
-    """An agent of a team's own, which does whatever it does."""
-
-
-async def works_on() -> AsyncIterator[str]:
-    """Work on after it has returned."""
-    yield "working"
-
-
-UNSEEN: dict[str, dict[str, Any]] = {
-    "google_search": {"tools": [google_search]},
-    "Many": {"tools": [Many()]},
-    "works_on": {"tools": [works_on]},
-    "code_executor": {"code_executor": BuiltInCodeExecutor()},
-    "own": {"sub_agents": [Own(name="own")]},
-}
-
-
-@pytest.mark.parametrize("name", UNSEEN)
-def test_what_cannot_be_guarded_is_an_error_unless_it_is_named(name: str) -> None:
-    agent = LlmAgent(name="clerk", model=replies(), **copy.copy(UNSEEN[name]))
-
-    with Breaker().run() as run:
-        with pytest.raises(TypeError, match=f"'{name}' of"):
-            guarded(agent, run)
-        clone = guarded(agent, run, unguarded=[name])
-
-    assert clone.tools == agent.tools
-
-
-def test_a_tool_that_nobody_declared_is_an_error() -> None:
-    def mystery() -> str:
-        """Do something."""
-        return ""
-
-    with Breaker().run() as run, pytest.raises(UndeclaredToolError, match="mystery"):
-        guarded(LlmAgent(name="clerk", model=replies(), tools=[mystery]), run)
-
-
-def test_two_tools_of_one_name_that_are_declared_differently_are_an_error() -> None:
-    @tool_spec(effect="write", identity=("order", "cents"))
-    def pay(order: str, cents: int) -> str:
-        """Pay."""
-        return "paid"
-
-    agent = ring(Shop(), replies(), replies())
-    agent.sub_agents[0].tools = [pay]
-
-    with Breaker().run() as run, pytest.raises(TypeError, match=r"two tools .* 'pay'"):
-        guarded(agent, run)
-
-
-def test_nothing_of_the_teams_own_is_changed() -> None:
-    agent = ring(Shop(), replies(), replies())
-    before = (list(agent.tools), list(agent.sub_agents), agent.before_tool_callback)
-
-    with Breaker().run() as run:
-        clone = guarded(agent, run)
-
-    assert (agent.tools, agent.sub_agents, agent.before_tool_callback) == before
-    assert agent.sub_agents[0].parent_agent is agent
-    assert clone.sub_agents[0].parent_agent is clone
-    shown = [definition(FunctionTool(each)) for each in agent.tools]
-    assert [definition(each) for each in clone.tools] == shown
-
-
-def test_a_tool_that_was_guarded_is_as_free_as_before_for_others() -> None:
-    shop = Shop()
-    own = FunctionTool(shop.tools()[0])
-    agent = LlmAgent(name="clerk", model=replies([pays()], [pays()]), tools=[own])
-
-    with Breaker().run() as run:
-        guarded(agent, run)
-    go(agent)
-
-    assert shop.paid == ["A-1", "A-1"]
-
-
-def test_a_list_of_tools_is_guarded_too() -> None:
-    shop = Shop()
-
-    with Breaker().run() as run:
-        tools = guarded(shop.tools(), run)
-        go(LlmAgent(name="clerk", model=replies([pays()], [pays()]), tools=tools))
-
-    assert shop.paid == ["A-1"]
-
-
-# -- agents in other agents' hands
-
-
-def single_turn(shop: Shop) -> LlmAgent:
-    till = clerk(shop, replies([pays(note="again")]), mode="single_turn", description="Pays.")
-    asks = [("clerk", {"request": "Pay."})]
-    return LlmAgent(
-        name="front", model=replies([pays()], asks), tools=shop.tools(), sub_agents=[till]
-    )
-
-
-def task(shop: Shop) -> LlmAgent:
-    done = [("finish_task", {"result": "done"})]
-    till = clerk(shop, replies([pays(note="again")], done), mode="task", description="Pays.")
-    asks = [("clerk", {"request": "Pay."})]
-    return LlmAgent(
-        name="front", model=replies([pays()], asks), tools=shop.tools(), sub_agents=[till]
-    )
-
-
-def in_order(shop: Shop) -> SequentialAgent:
-    first, second = (
-        LlmAgent(name=name, model=replies([pays(note=name)]), tools=shop.tools())
-        for name in ("one", "two")
-    )
-    return SequentialAgent(name="both", sub_agents=[first, second])
-
-
-@pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")  # the kit's own
-@pytest.mark.parametrize("team", [single_turn, task, in_order])
-def test_whoever_hands_on_the_work_all_of_a_team_are_guarded(team: Callable[[Shop], Any]) -> None:
-    shop = Shop()
-    specs = {"finish_task": declared("finish_task", Effect.READ)}
-
-    with Breaker(specs=specs).run() as run:
-        driven = go(guarded(team(shop), run))
-        turns = run.stats().turns
-
-    assert shop.paid == ["A-1"]
-    assert turns >= 4
-    assert driven.events
+        driven = go(guarded(agent, run))
+        assert run.stats().calls == 0
+
+    assert driven.told == [{"ok": True}] * 2
+    assert shop.paid == []

@@ -1,0 +1,69 @@
+"""Model requests of the kit's agents, counted and paid for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.guard import BreakerRun
+
+
+class StoppedError(RuntimeError):
+    """Ends the kit's run before its next model request, as the breaker has stopped."""
+
+
+class Requests:
+    """Brackets model requests by callbacks of the kit's.
+
+    Args:
+        run: whose requests they are.
+    """
+
+    def __init__(self, run: BreakerRun) -> None:
+        self.run = run
+        #: The tasks in which a request is under way.
+        self._asking: set[Any] = set()
+
+    def opened(self, *_: Any, **__: Any) -> None:
+        """Before a request. Raises StoppedError if it must not be sent."""
+        self._pay_for_the_cut_off()
+        verdict = self.run.before_model()
+        if not verdict.allowed:
+            raise StoppedError(verdict.message)
+        self._asking.add(asyncio.current_task())
+
+    def paid(self, callback_context: Any, llm_response: Any) -> None:
+        """After one, or after a piece of its answer."""
+        del callback_context
+        if not llm_response.partial:
+            self._asking.discard(asyncio.current_task())
+            parts = llm_response.content.parts if llm_response.content else None
+            text = "".join(each.text or "" for each in parts or [])
+            self.run.after_model(usage_of(llm_response), text, llm_response.model_version)
+
+    def failed(self, *_: Any, **__: Any) -> None:
+        """After one that has raised."""
+        self._asking.discard(asyncio.current_task())
+        self.run.model_failed()
+
+    def _pay_for_the_cut_off(self) -> None:
+        """The kit tells nobody of a request that was cancelled, or whose answer somebody has
+        replaced. It may have been answered all the same, and what it has cost is unknown.
+        """
+        here = asyncio.current_task()
+        for task in [each for each in self._asking if each is here or each.done()]:
+            self._asking.discard(task)
+            self.run.after_model(Usage())
+
+
+def usage_of(response: Any) -> Usage:
+    """What a request used; thoughts are paid for as words are."""
+    used = response.usage_metadata
+    if used is None or not used.total_token_count:
+        return Usage()
+    return Usage(
+        prompt_tokens=used.prompt_token_count,
+        completion_tokens=(used.candidates_token_count or 0) + (used.thoughts_token_count or 0),
+        cached_tokens=used.cached_content_token_count,
+    )
