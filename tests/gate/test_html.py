@@ -245,7 +245,7 @@ def test_a_row_that_was_judged_more_than_once_says_so() -> None:
     assert facts(again)["Judgements"].text == (
         "3, of which this is the worst; a test failed and was run again"
     )
-    assert facts(none)["Judgements"].text == "none"
+    assert facts(none)["Judgements"].text == "none: no test brought one"
 
 
 def test_nothing_is_fetched_and_nothing_runs() -> None:

@@ -98,7 +98,12 @@ def every_state() -> Verdict:
         budgets=(BudgetLine(name=text, limit=1e300, spent=1e12, remaining=1 / 3),),
         events=tuple(events),
     )
-    short = msgspec.structs.replace(long, events=tuple(events[:9]))
+    # Flags that are reckoned to end where the next ones in their lines begin.
+    mild = [
+        each if each.seq in {9, 10, 12, 13} else msgspec.structs.replace(each, effect=Effect.READ)
+        for each in events[:15]
+    ]
+    short = msgspec.structs.replace(long, events=tuple(mild), stop_seq=5)
     rows = [Row(agent=f"{n} {text}", case=text, state=each) for n, each in enumerate(Standing)]
     rows += [
         Row(agent="a", case=case, state=Standing.ESCAPED, detail=text, cell=cell, counted=counted)
@@ -243,8 +248,8 @@ def test_labels_fit_where_they_were_reckoned_to_fit(browser: Chromium, shown: Pa
     assert max(found) <= 0
     over = browser.ask("""[...document.querySelectorAll('.timeline .box svg')].flatMap(svg => {
       const lines = {};
-      for (const each of svg.querySelectorAll('text.l'))
-        (lines[each.getAttribute('y')] ??= []).push(each.getBBox());
+      for (const each of svg.querySelectorAll('text.l, text.flag'))
+        (lines[each.getAttribute('class')[0] + each.getAttribute('y')] ??= []).push(each.getBBox());
       return Object.values(lines).flatMap(all => all.slice(1).map(
         (each, at) => all[at].x + all[at].width - each.x));
     })""")

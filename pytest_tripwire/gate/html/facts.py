@@ -68,7 +68,7 @@ def _at(place: Place, seq: int) -> Markup | None:
 def _judgements(place: Place) -> str:
     row = place.row
     if not row.runs:
-        return "none"
+        return "none: no test brought one"
     shown = "" if row.runs == 1 else ", of which this is the worst"
     return f"{row.runs}{shown}{'; a test failed and was run again' if row.rerun else ''}"
 

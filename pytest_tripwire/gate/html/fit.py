@@ -20,19 +20,29 @@ _SHORTEST = 3
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
-    """A text at its place: where it begins, and in which of several lines."""
+    """A text at its place.
+
+    Args:
+        x: where it begins.
+        line: in which of several lines it is.
+        text: what is written.
+        character: how wide one of its columns is.
+    """
 
     x: float
     line: int
     text: str
+    character: float = CHARACTER
 
     @property
     def end(self) -> float:
         """Where the next one may begin."""
-        return self.x + columns(self.text) * CHARACTER + _GAP
+        return self.x + columns(self.text) * self.character + _GAP
 
 
-def fitted(wanted: Iterable[tuple[float, str]], lines: int = 1) -> tuple[Label, ...]:
+def fitted(
+    wanted: Iterable[tuple[float, str]], lines: int = 1, character: float = CHARACTER
+) -> tuple[Label, ...]:
     """Labels that do not overlap, of those that are wanted from left to right. Of two that do not
     fit side by side the earlier one is cut.
     """
@@ -41,7 +51,8 @@ def fitted(wanted: Iterable[tuple[float, str]], lines: int = 1) -> tuple[Label, 
         line = _line(placed, x)
         if placed[line]:
             placed[line][-1] = _cut(placed[line][-1], x)
-        placed[line].append(Label(x=x, line=line, text=cut(flat(text), LONGEST)))
+        shown = cut(flat(text), LONGEST)
+        placed[line].append(Label(x=x, line=line, text=shown, character=character))
     found = (label for each in placed for label in each if label.text)
     return tuple(sorted(found, key=lambda label: label.x))
 
@@ -53,7 +64,7 @@ def _line(placed: list[list[Label]], x: float) -> int:
 
 
 def _cut(label: Label, before: float) -> Label:
-    room = int((before - label.x - _GAP) // CHARACTER)
+    room = int((before - label.x - _GAP) // label.character)
     return msgspec.structs.replace(label, text=cut(label.text, room))
 
 

@@ -14,6 +14,8 @@ from pytest_tripwire.gate.html.markup import Markup, el
 from pytest_tripwire.oracle.cell import Cell
 
 _LINES = 3
+#: Columns of flags are wider: they are in no fixed font, and bold.
+_CHARACTER = 7.4
 _HIGH = 15
 
 
@@ -56,7 +58,7 @@ def _flags(cell: Cell) -> Iterator[Flag]:
 
 def fitted_flags(found: Sequence[Flag]) -> tuple[Label, ...]:
     """Their texts, as far as there is room."""
-    return fitted(((each.x, each.text) for each in found), _LINES)
+    return fitted(((each.x, each.text) for each in found), _LINES, _CHARACTER)
 
 
 def heads(texts: Sequence[Label]) -> int:
