@@ -35,7 +35,14 @@ class OneEach:
 
     def __init__(self, binder: Binder) -> None:
         self._binder = binder
-        self.tool_name, self.arguments = binder.tool_name, binder.arguments
+
+    def tool_name(self, role: str) -> str:
+        """As the binder has it."""
+        return self._binder.tool_name(role)
+
+    def arguments(self, role: str, slots: Mapping[str, Any]) -> dict[str, Any]:
+        """As the binder has it."""
+        return self._binder.arguments(role, slots)
 
     def tools_of(self, role: str) -> tuple[str, ...]:
         """The one tool. Raises whatever the binder raises."""

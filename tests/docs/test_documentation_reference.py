@@ -26,10 +26,10 @@ from pytest_tripwire.breaker.checks import ORDER
 from pytest_tripwire.breaker.progress import RULES
 from pytest_tripwire.cases import CASE_IDS, load_case
 from pytest_tripwire.cases.variants import VARIANTS
+from pytest_tripwire.gate import Standing
 from pytest_tripwire.guard import Resume
 from pytest_tripwire.guard import State as Ending
 from pytest_tripwire.harness import Model, Options, Resumed, Run, Task, Tools
-from pytest_tripwire.oracle import State
 from pytest_tripwire.plugin import options
 from pytest_tripwire.timeline import DEFAULT_VOLATILE, InterruptionRecord, Reason
 from pytest_tripwire.world import Slot, tool_names
@@ -245,4 +245,4 @@ def test_breaker_page_names_members_of(kind: Any) -> None:
 def test_gate_page_has_exactly_the_states() -> None:
     rows = re.findall(r"^\| `([\w ]+)` \|", section("how-to/gate.md", "States"), re.MULTILINE)
 
-    assert sorted(rows) == sorted(State)
+    assert sorted(rows) == sorted(Standing)
