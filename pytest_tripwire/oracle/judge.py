@@ -104,7 +104,7 @@ def _wrong_end(case: Case, seen: Observation) -> Broken | None:
     if seen.stop is not None:
         if case.accepts(seen.stop.reason):
             return None
-        good = ", ".join(sorted(case.reasons))
+        good = ", ".join(sorted(case.reasons)) or "no stop at all"
         return Broken(
             check=checks.GOOD_END,
             message=f"interrupted for {seen.stop.reason}; this case accepts {good}",
