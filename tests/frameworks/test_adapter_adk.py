@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from google.adk.agents import LlmAgent
-from google.adk.tools import FunctionTool, google_search
+from google.adk.tools import AgentTool, FunctionTool, google_search
 
 from pytest_tripwire import (
     RESOURCE,
@@ -25,7 +25,7 @@ from pytest_tripwire.adapters.adk import adopt
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
 
-from .adk_shop import MODES, Driven, Shop, go, pays, replies, ring, said, support, transfer
+from .adk_shop import MODES, Driven, Shop, clerk, go, pays, replies, ring, said, support, transfer
 
 NEEDS = ("google-adk",)
 
@@ -75,6 +75,25 @@ def test_two_agents_are_taken_over_and_their_bodies_never_run() -> None:
         ("pay", pays()[1], "call-0.0", "till"),
     ]
     assert driven.told[-2:] == [{"ok": True}] * 2
+
+
+@pytest.mark.filterwarnings("ignore:The `plugins` argument:DeprecationWarning")  # the kit's own
+@pytest.mark.parametrize("plays", [True, False])
+def test_an_agent_inside_a_tool_plays_its_role_or_is_taken_over(plays: bool) -> None:  # noqa: FBT001
+    desk, shop = Told(), Shop()
+    names = ["pay", "find_payment", "look", *(["clerk"] if plays else [])]
+    adoption = Adoption(desk, names)  # type: ignore[arg-type]
+    inner = clerk(shop, replies([pays()]))
+    asks = ("clerk", {"request": "Pay."})
+    front = LlmAgent(name="front", model=replies([asks]), tools=[AgentTool(inner)])
+
+    go(adopt(front, adoption))
+
+    adoption.check()
+    assert shop.paid == []
+    assert [(name, agent) for name, _, _, agent in desk.asked] == [
+        ("clerk", "front") if plays else ("pay", "clerk")
+    ]
 
 
 def test_a_tool_that_plays_no_role_is_named_with_its_agent() -> None:

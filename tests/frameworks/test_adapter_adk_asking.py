@@ -17,7 +17,7 @@ from pytest_tripwire.adapters.adk import AskedError, guarded
 from pytest_tripwire.breaker import Breaker, Interrupted, tool_spec
 from pytest_tripwire.timeline import Effect
 
-from .adk_shop import Driven, Shop, declared, go, pays, replies
+from .adk_shop import Driven, Shop, clerk, declared, go, pays, replies
 
 NEEDS = ("google-adk",)
 
@@ -126,6 +126,26 @@ def test_a_persons_word_in_the_same_run_is_the_breakers_too(who: str, confirmed:
 
     assert shop.paid == (["A-1"] if confirmed else [])
     assert len(driven.told) == 2
+
+
+def test_a_person_who_has_said_no_is_not_asked_again() -> None:
+    shop, breaker = Shop(), Breaker(specs={"pay": NEEDS_YES})
+
+    async def taken_up() -> Driven:
+        with breaker.run() as run:
+            asking = Driven(guarded(clerk(shop, replies([pays()])), run))
+            await asking.go()
+        stored = asking.runner.session_service
+        with breaker.run() as run:
+            driven = Driven(guarded(clerk(shop, replies()), run), sessions=stored)
+            await driven.go(confirmation(asking, confirmed=False))
+        return driven
+
+    driven = asyncio.run(taken_up())
+
+    assert shop.paid == []
+    assert driven.reasons == ["denied"]
+    assert [each for event in driven.events for each in event.get_function_calls()] == []
 
 
 # -- a person is asked within a tool

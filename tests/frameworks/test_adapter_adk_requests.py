@@ -15,7 +15,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from pytest_tripwire.adapters.adk import StoppedError, guarded
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget
 
-from .adk_shop import MODES, Driven, Replies, Shop, clerk, go, pays, replies, said
+from .adk_shop import MODES, Driven, Replies, Shop, clerk, go, pays, replies
 
 NEEDS = ("google-adk",)
 
@@ -97,19 +97,18 @@ def test_a_request_that_was_cut_off_may_have_cost_something(where: Any, limited:
 def test_an_answer_that_a_plugin_has_replaced_may_have_cost_something() -> None:
     class Replaces(BasePlugin):
         async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
-            return LlmResponse(content=said("Something else."))
+            return LlmResponse(content=llm_response.content)
 
-    model = replies()
-    breaker = Breaker(budget=RunBudget(max_tokens=1000))
+    model = replies([("look", {})])
 
-    async def twice(run: Any) -> None:
+    async def replaced(run: Any) -> None:
         driven = Driven(guarded(clerk(Shop(), model), run))
         driven.runner.plugin_manager.register_plugin(Replaces(name="replaces"))
         await driven.go()
-        await driven.go()
 
-    with pytest.raises(Interrupted) as caught, breaker.run() as run:
-        asyncio.run(twice(run))
+    limited = Breaker(budget=RunBudget(max_tokens=1000))
+    with pytest.raises(Interrupted) as caught, limited.run() as run:
+        asyncio.run(replaced(run))
 
     assert caught.value.reason == "cost_unknown"
     assert model.asked == 1
@@ -139,9 +138,12 @@ def test_a_request_that_fails_gives_back_what_was_reserved_for_it() -> None:
     )
 
     with breaker.run() as run:
+        agent = guarded(clerk(Shop(), breaks_down), run)
         with pytest.raises(TypeError):
-            go(guarded(clerk(Shop(), breaks_down), run))
-        go(guarded(clerk(Shop(), replies()), run))
+            go(agent)
+        go(agent)
+
+    assert breaks_down.asked == 3
 
 
 def test_requests_that_somebody_else_counts_are_not_counted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -65,30 +66,24 @@ class _Guards:
 
     def agent(self, clone: Any) -> None:
         """Ours come last before something is done, and first after."""
-        tool_callbacks = clone.canonical_before_tool_callbacks
-        if not self._is_among(tool_callbacks):
-            clone.before_tool_callback = [*tool_callbacks, self._transfer]
+        clone.before_tool_callback = [*clone.canonical_before_tool_callbacks, self._transfer]
         before, requests = clone.canonical_before_model_callbacks, self._requests
-        if requests is None or self._is_among(before):
+        if requests is None or self._counts(before):
             return
         clone.before_model_callback = [*before, requests.opened]
         clone.after_model_callback = [requests.paid, *clone.canonical_after_model_callbacks]
         failed = clone.canonical_on_model_error_callbacks
         clone.on_model_error_callback = [requests.failed, *failed]
 
-    def _is_among(self, callbacks: list[Any]) -> bool:
-        """Whether this run has its own callback there already."""
+    def _counts(self, callbacks: list[Any]) -> bool:
+        """Whether this run counts an agent's requests already."""
         owners = (getattr(each, "__self__", None) for each in callbacks)
-        return any(isinstance(o, _Guards | Requests) and o.run is self.run for o in owners)
+        return any(isinstance(o, Requests) and o.run is self.run for o in owners)
 
     def _body(self, tool: Any, spec: ToolSpec | None) -> Body:
         asked = self._bridge.tool(
-            tool.name,
-            lambda args, context: run_tool(tool, args, context, mutates=mutates),
-            asynchronous=True,
-            spec=spec,
+            tool.name, functools.partial(run_tool, tool), asynchronous=True, spec=spec
         )
-        mutates = self.run.declared(tool.name).mutates
 
         async def body(args: dict[str, Any], context: Any) -> Any:
             said = context.tool_confirmation

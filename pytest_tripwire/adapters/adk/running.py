@@ -25,24 +25,23 @@ class AskedError(Exception):
         super().__init__("a person was asked within the tool")
 
 
-async def run(tool: Any, args: dict[str, Any], context: Any, *, mutates: bool) -> Any:
+async def run(tool: Any, args: dict[str, Any], context: Any) -> Any:
     """What a tool gives.
 
     Args:
         tool: the team's own.
         args: by name.
         context: the kit's context of the call.
-        mutates: whether it is declared to write.
 
     Raises:
-        NotBegun: its function was not reached, or it reads and asks a person.
-        AskedError: it writes, and its function has asked a person.
+        NotBegun: its function was not reached, or the kit has asked a person first.
+        AskedError: its function has asked a person.
     """
     entry = _Entry(tool)
     result = await entry.tool.run_async(args=args, tool_context=context)
     actions = context.actions
     asked = actions.requested_tool_confirmations or actions.requested_auth_configs
-    if entry.passed and asked and mutates and not _asks_first(tool):
+    if entry.passed and asked and not _asks_first(tool):
         raise AskedError(result)
     if asked or not entry.passed:
         raise NotBegun(result)
