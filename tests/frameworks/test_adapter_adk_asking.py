@@ -145,7 +145,7 @@ def test_a_person_who_has_said_no_is_not_asked_again() -> None:
 
     assert shop.paid == []
     assert driven.reasons == ["denied"]
-    assert [each for event in driven.events for each in event.get_function_calls()] == []
+    assert not any(each.actions.requested_tool_confirmations for each in driven.events)
 
 
 # -- a person is asked within a tool
