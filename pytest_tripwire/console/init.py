@@ -12,6 +12,7 @@ from pytest_tripwire.console.starting.evidence import Seen, home, seen
 from pytest_tripwire.console.starting.files import File
 from pytest_tripwire.console.starting.frameworks import KNOWN, PLAIN, Known, called
 from pytest_tripwire.console.starting.installed import lacking
+from pytest_tripwire.console.starting.settings import Config
 from pytest_tripwire.replay.command import FAILED, OK, Streams
 from pytest_tripwire.replay.options import UsageError
 
@@ -62,9 +63,16 @@ class _Start:
         known = asked or (shown[0].known if shown else PLAIN)
         self._say(words.found(known, shown, asked=asked is not None))
         tests = files.tests_folder(folder)
-        plugged, test = files.starting(known, tests, _home(known, shown, folder))
+        config = settings.config_of(folder)
+        is_part = config is not None and config.path.parent != folder
+        plugged, test = files.starting(
+            known,
+            tests,
+            module=_home(known, shown, folder),
+            part=folder.resolve().name if is_part else "",
+        )
         new = [self._is_new(file) for file in (plugged, test)]
-        self._configure(folder, tests)
+        self._configure(config, settings.whole(folder, tests))
         self._say([""])
         if lacking(known):
             self._say(words.lacks(known))
@@ -85,13 +93,11 @@ class _Start:
             self._say(words.wrote(file))
         return is_new
 
-    def _configure(self, folder: Path, tests: Path) -> None:
+    def _configure(self, config: Config | None, made: Config) -> None:
         """Write a configuration where there is none, or say what is to be added to it."""
-        config = settings.config_of(folder)
         if config is not None:
             self._say(words.add(config))
             return
-        made = settings.whole(folder, tests)
         self._is_new(File(path=made.path, text=made.text, sign="tripwire_agents"))
 
     def _written(self, file: File) -> bool:

@@ -206,11 +206,12 @@ def followed(told: str, text: str) -> str:
 
 def test_a_configuration_further_up_is_the_one(tmp_path: Path, command: Command) -> None:
     (tmp_path / "pyproject.toml").write_text(TABLE, "utf-8")
-    (tmp_path / "service").mkdir()
-
-    command("init", str(tmp_path / "service"))
-
-    assert set(contents(tmp_path / "service")) == {PLUGGED, TEST}
+    # Each part of a project has a test, and pytest wants a name of its own for each.
+    for part, name in (("billing", "billing"), ("a-b", "a_b")):
+        (tmp_path / part).mkdir()
+        for status in (0, 1):
+            assert command("init", str(tmp_path / part)) == status
+            assert set(contents(tmp_path / part)) == {PLUGGED, f"test_tripwire_{name}.py"}
     assert f"left {tmp_path / 'pyproject.toml'} as it is; for the gate:" in command.out
 
 

@@ -34,14 +34,17 @@ def tests_folder(folder: Path) -> Path:
     return next((each for each in (folder / "tests", folder / "test") if each.is_dir()), folder)
 
 
-def starting(known: Known, folder: Path, module: str) -> tuple[File, File]:
+def starting(known: Known, folder: Path, *, module: str, part: str) -> tuple[File, File]:
     """What plugs an agent in, and its test.
 
     Args:
         known: which framework the agent is written in.
         folder: where the tests are.
         module: where the project seems to have its agent; empty if nobody knows.
+        part: the name of a part of a larger project, whose other parts may have such a test too;
+            empty for a whole one.
     """
+    end = re.sub(r"\W", "_", f"_{part}" if part else "")
     plugged = _template(known.name)
     if module:
         line = next(each for each in plugged.splitlines() if _SOMEWHERE in each)
@@ -49,7 +52,7 @@ def starting(known: Known, folder: Path, module: str) -> tuple[File, File]:
         plugged = plugged.replace(line, better) if len(better) <= _WIDEST else plugged
     return (
         File(path=folder / "conftest.py", text=plugged, sign="tripwire_agent"),
-        File(path=folder / "test_tripwire.py", text=_template("test"), sign="tripwire"),
+        File(path=folder / f"test_tripwire{end}.py", text=_template("test"), sign="tripwire"),
     )
 
 

@@ -16,15 +16,15 @@ from pytest_tripwire.gate.text import flat
 def found(chosen: Known, seen: Sequence[Seen], *, asked: bool) -> Iterator[str]:
     """Which framework is taken, and which others there are."""
     shown = [each for each in seen if each.known is not chosen]
-    why = next((_why(each) for each in seen if each.known is chosen), "nothing of it was found")
+    why = next((f" ({_why(each)})" for each in seen if each.known is chosen), "")
     if asked:
-        yield f"taken: {chosen.title}, as you ask ({why})"
+        yield f"taken: {chosen.title}, as you ask{why}"
         return
     if chosen is PLAIN and not seen:
         yield f"found no framework: taken is {chosen.title}"
         yield "  another: --framework NAME, see agent-tripwire init --help"
         return
-    yield f"found: {chosen.title} ({why})"
+    yield f"found: {chosen.title}{why}"
     for each in shown:
         yield f"  also: {each.known.title} ({_why(each)}); take it by --framework {each.known.name}"
 

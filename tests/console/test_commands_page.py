@@ -1,0 +1,81 @@
+"""The page about the commands: what it shows is what they print, and no option is left out."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_tripwire.console import baseline_options, gate_options, init_options
+
+from .conftest import TODAY
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+BLOCK = re.compile(r"^<!-- ([^\n]*) -->\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# ([\w./-]+)\n")
+#: The day on the page, of which it says that it is 30 days off.
+DAY, DAYS = "2027-01-31", 30
+
+COMMANDS = {"init": init_options, "gate": gate_options, "baseline": baseline_options}
+
+
+def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    program, *words = shlex.split(line)
+    module = {"agent-tripwire": "pytest_tripwire", "pytest": "pytest"}[program]
+    more = {"PYTEST_ADDOPTS": "-p no:randomly -p no:hypothesispytest"}
+    return subprocess.run(
+        [sys.executable, "-m", module, *words], cwd=folder, env={**os.environ, **more},
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+
+def test_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    printed, shown = "", 0
+    day = str(TODAY + dt.timedelta(days=DAYS))
+    for note, language, text in BLOCK.findall(TEXT.replace(DAY, day)):
+        file = FILE.match(text)
+        if file is not None:
+            (tmp_path / file[1]).parent.mkdir(exist_ok=True)
+            (tmp_path / file[1]).write_text(text, encoding="utf-8")
+        elif language == "console":
+            status = int((re.findall(r"exit status: (\d)", note) or [0])[0])
+            for line in text.splitlines():
+                done = typed(line, tmp_path)
+                assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
+                printed = done.stdout
+        else:
+            shown += 1
+            assert text in printed, f"the page shows\n{text}\nand this was printed:\n{printed}"
+    assert shown == 7
+
+
+def test_every_block_is_followed() -> None:
+    assert len(re.findall(r"^```\w+$", TEXT, re.MULTILINE)) == len(BLOCK.findall(TEXT))
+    assert all("test_commands_page.py follows" in note for note, _, _ in BLOCK.findall(TEXT))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_names_every_option_and_status(name: str) -> None:
+    options: Any = COMMANDS[name]
+    parser = argparse.ArgumentParser(prog="x")
+    options.add_options(parser)
+    section = TEXT.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    rows = " ".join(re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE))
+
+    declared = set(re.findall(r"-[\w-]+", parser.format_usage())) - {"-h"}
+    assert declared
+    assert declared <= set(re.findall(r"-[\w-]+", rows))
+    statuses = re.findall(r"^  (\d)  ", parser.format_help(), re.MULTILINE)
+    assert statuses
+    assert re.findall(r"\b\d\b", rows) == statuses
