@@ -20,26 +20,37 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
         package: what has to be importable.
         extra: the extra that installs it.
         roots: packages in which the types of its agents and tools are defined.
+        model: what has to be importable for a model object of its own, which is asked in the
+            agent's process; empty if there is none in `models.inprocess`.
     """
 
     package: str
     extra: str
     roots: tuple[str, ...]
+    model: str = ""
 
 
 #: By the name of the adapter's module.
 FRAMEWORKS: Mapping[str, Framework] = {
-    "openai_agents": Framework(package="agents", extra="openai-agents", roots=("agents",)),
+    "openai_agents": Framework(
+        package="agents", extra="openai-agents", roots=("agents",), model="agents"
+    ),
     "langchain": Framework(
-        package="langchain", extra="langchain", roots=("langchain", "langchain_core", "langgraph")
+        package="langchain",
+        extra="langchain",
+        roots=("langchain", "langchain_core", "langgraph"),
+        model="langchain_core",
     ),
     "pydantic_ai": Framework(
-        package="pydantic_ai", extra="pydantic-ai", roots=("pydantic_ai", "pydantic_graph")
+        package="pydantic_ai",
+        extra="pydantic-ai",
+        roots=("pydantic_ai", "pydantic_graph"),
+        model="pydantic_ai",
     ),
     "anthropic": Framework(package="anthropic", extra="anthropic", roots=("anthropic",)),
     "mcp": Framework(package="mcp", extra="mcp", roots=("mcp", "mcp_types")),
     # `google` alone is a namespace that many share.
-    "adk": Framework(package="google.adk", extra="adk", roots=("google.adk",)),
+    "adk": Framework(package="google.adk", extra="adk", roots=("google.adk",), model="google.adk"),
 }
 
 

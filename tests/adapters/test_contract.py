@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tripwire.adapters import FRAMEWORKS
+from pytest_tripwire.harness import task
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ROOT / "pytest_tripwire" / "adapters"
@@ -48,6 +49,19 @@ def installed_by(extra: str) -> set[str]:
 @EACH
 def test_it_has_what_the_harness_calls(name: str) -> None:
     assert {"tools", "adopt", "definition"} <= names_of(module_of(name))
+
+
+@EACH
+def test_a_task_hands_out_its_tools(name: str) -> None:
+    assert callable(getattr(task.Tools, name, None))
+
+
+@EACH
+def test_a_task_hands_out_its_model_where_there_is_one(name: str) -> None:
+    file = ROOT / "pytest_tripwire" / "models" / "inprocess" / f"{name}.py"
+    has_method = callable(getattr(task.Model, name, None))
+
+    assert bool(FRAMEWORKS[name].model) == file.is_file() == has_method
 
 
 @EACH
