@@ -69,6 +69,14 @@ def go(agent: Any) -> Driven:
     return driven
 
 
+def confirmation(driven: Driven, *, confirmed: bool = True) -> types.Content:
+    """A person's word on what the kit has put up last."""
+    calls = [call for each in driven.events for call in each.get_function_calls()]
+    asked = [each for each in calls if each.name == "adk_request_confirmation"][-1]
+    answer = types.FunctionResponse(id=asked.id, name=asked.name, response={"confirmed": confirmed})
+    return types.Content(role="user", parts=[types.Part(function_response=answer)])
+
+
 class Replies(BaseLlm):
     """Makes these calls, message by message, and then says goodbye."""
 

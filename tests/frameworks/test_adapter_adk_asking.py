@@ -17,7 +17,7 @@ from pytest_tripwire.adapters.adk import AskedError, guarded
 from pytest_tripwire.breaker import Breaker, Interrupted, tool_spec
 from pytest_tripwire.timeline import Effect
 
-from .adk_shop import Driven, Shop, clerk, declared, go, pays, replies
+from .adk_shop import Driven, Shop, clerk, confirmation, declared, go, pays, replies
 
 NEEDS = ("google-adk",)
 
@@ -47,14 +47,6 @@ def test_a_tool_that_runs_long_is_begun_once() -> None:
 
     assert begun == ["A-1"]
     assert driven.reasons[-1] == "duplicate_write"
-
-
-def confirmation(driven: Driven, *, confirmed: bool = True) -> types.Content:
-    """A person's word on what the kit has put up last."""
-    calls = [call for each in driven.events for call in each.get_function_calls()]
-    asked = [each for each in calls if each.name == "adk_request_confirmation"][-1]
-    answer = types.FunctionResponse(id=asked.id, name=asked.name, response={"confirmed": confirmed})
-    return types.Content(role="user", parts=[types.Part(function_response=answer)])
 
 
 NEEDS_YES = declared("pay", Effect.WRITE, identity=("order",), requires_approval=True)
