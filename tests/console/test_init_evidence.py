@@ -44,7 +44,10 @@ SHOWS: dict[str, tuple[Project, list[str]]] = {
         {"pyproject.toml": "[project.optional-dependencies]\nx = ['openai-agents ; a']\n"},
         ["openai-agents"],
     ),
-    "a group": ({"pyproject.toml": "[dependency-groups]\nx = [{a = 'b'}, 'openai']\n"}, ["openai"]),
+    "a group": (
+        {"pyproject.toml": "[dependency-groups]\nx = [{include-group = 'mcp'}, 'openai']\n"},
+        ["openai"],
+    ),
     "dependencies of Poetry": (
         {"pyproject.toml": "[tool.poetry.group.x.dependencies]\nanthropic = '^1'\n"},
         ["anthropic"],

@@ -55,12 +55,14 @@ def _at(table: Any, *path: str) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in lists, and in the lists of a table."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+    """Every text of a list, or of the lists of a table."""
+    lists = value.values() if isinstance(value, dict) else [value]
+    for each in filter(_is_list, lists):
+        yield from (text for text in each if isinstance(text, str))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _keys(value: Any) -> Iterator[str]:
