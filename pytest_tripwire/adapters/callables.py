@@ -52,7 +52,8 @@ class GuardedDispatch:
         call_id: str | None = None,
         agent: str | None = None,
     ) -> Any:
-        """Run a tool, or return the refusal. What the tool raises comes through unchanged.
+        """Run a tool, or return the refusal. What the tool raises comes through unchanged, but for
+        `NotBegun`, whose answer is returned.
 
         Raises:
             UndeclaredToolError: nobody declared what the tool does; nothing has run.

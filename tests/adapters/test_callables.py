@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_tripwire import Breaker, Denial, RunBudget, ToolSpec
-from pytest_tripwire.adapters import Bridge, in_order
+from pytest_tripwire.adapters import Bridge, NotBegun, in_order
 from pytest_tripwire.adapters.callables import aguarded_dispatch, guarded_dispatch
 from pytest_tripwire.guard import UndeclaredToolError
 from pytest_tripwire.timeline import ToolCall
@@ -261,6 +261,23 @@ def test_a_definite_failure_may_be_tried_again(use: Any, shop: Shop) -> None:
     (again,) = use(run, [pay("c-2", "A-1")], batch=True)
 
     assert isinstance(failed, RejectedError)
+    assert again == {"did": "pay A-1"}
+
+
+@pytest.mark.parametrize("batch", [True, False])
+def test_a_function_may_answer_before_anything_has_begun(
+    use: Any,
+    shop: Shop,
+    batch: bool,  # noqa: FBT001
+) -> None:
+    shop.raises["pay A-1"] = NotBegun({"error": "a note is missing"})
+    run = Breaker().run()
+
+    (told,) = use(run, [pay("c-1", "A-1")], batch=batch)
+    shop.raises.clear()
+    (again,) = use(run, [pay("c-2", "A-1")], batch=batch)
+
+    assert told == {"error": "a note is missing"}
     assert again == {"did": "pay A-1"}
 
 
