@@ -7,10 +7,12 @@ import contextlib
 from decimal import Decimal
 from typing import Any
 
+import httpx
 import pytest
 from google.adk.agents import LlmAgent, ParallelAgent
 from google.adk.models import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
+from google.genai import errors
 
 from pytest_tripwire.adapters.adk import StoppedError, guarded
 from pytest_tripwire.breaker import Breaker, Interrupted, RunBudget
@@ -144,6 +146,52 @@ def test_a_request_that_fails_gives_back_what_was_reserved_for_it() -> None:
         go(agent)
 
     assert breaks_down.asked == 3
+
+
+class Fails(Replies):
+    """Fails at first."""
+
+    error: Any = None
+
+    async def generate_content_async(self, request: Any, stream: bool = False) -> Any:  # noqa: FBT001, FBT002
+        self.asked += 1
+        if self.asked == 1:
+            raise self.error
+        async for each in super().generate_content_async(request, stream):
+            yield each
+
+
+NOTHING = {"error": {"message": "no more"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "lost"),
+    [
+        (ConnectionResetError("lost"), True),
+        (TimeoutError("lost"), True),
+        (httpx.ReadTimeout("lost"), True),
+        (httpx.ConnectTimeout("not there"), False),
+        (ConnectionRefusedError("not there"), False),
+        (errors.ServerError(503, NOTHING), False),
+        (ValueError("a mistake"), False),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_request_whose_answer_was_lost_may_have_cost_something(
+    error: Exception,
+    lost: bool,  # noqa: FBT001
+) -> None:
+    model = Fails(error=error)
+    run = Breaker(budget=RunBudget(max_tokens=1000)).run()
+    agent = guarded(clerk(Shop(), model), run)
+
+    for _ in range(2):
+        with contextlib.suppress(type(error), StoppedError):
+            go(agent)
+
+    record = run.close()
+    assert (record is not None and record.reason == "cost_unknown") == lost
+    assert (model.asked == 1) == lost
 
 
 def test_requests_that_somebody_else_counts_are_not_counted() -> None:

@@ -8,6 +8,28 @@ from typing import Any
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.guard import BreakerRun
 
+#: What goes wrong on the way to a provider: of Python itself, of httpx, aiohttp, and the clients.
+_LOST = frozenset(
+    {
+        "ConnectionError",
+        "TimeoutError",
+        "TransportError",
+        "ClientConnectionError",
+        "APIConnectionError",
+    }
+)
+#: And what of it comes before anything was sent.
+_NEVER_SENT = frozenset(
+    {
+        "ConnectionRefusedError",
+        "ConnectError",
+        "ConnectTimeout",
+        "PoolTimeout",
+        "UnsupportedProtocol",
+        "ClientConnectorError",
+    }
+)
+
 
 class StoppedError(RuntimeError):
     """Ends the kit's run before its next model request, as the breaker has stopped."""
@@ -42,10 +64,14 @@ class Requests:
             text = "".join(each.text or "" for each in parts or [])
             self.run.after_model(usage_of(llm_response), text, llm_response.model_version)
 
-    def failed(self, *_: Any, **__: Any) -> None:
+    def failed(self, callback_context: Any, llm_request: Any, error: Exception) -> None:
         """After one that has raised."""
+        del callback_context, llm_request
         self._asking.discard(asyncio.current_task())
-        self.run.model_failed()
+        if _is_lost(error):
+            self.run.after_model(Usage())
+        else:
+            self.run.model_failed()
 
     def _pay_for_the_cut_off(self) -> None:
         """The kit tells nobody of a request that was cancelled, or whose answer somebody has
@@ -55,6 +81,15 @@ class Requests:
         for task in [each for each in self._asking if each is here or each.done()]:
             self._asking.discard(task)
             self.run.after_model(Usage())
+
+
+def _is_lost(error: Exception) -> bool:
+    """Whether a request was sent and its answer was lost, so that nobody knows what it has cost. An
+    error that the provider has answered, or one in how it was asked, has cost nothing. The kit asks
+    by many libraries, whose errors of the connection are told by their names.
+    """
+    names = {kind.__name__ for each in (error, error.__cause__) for kind in type(each).__mro__}
+    return bool(names & _LOST) and not names & _NEVER_SENT
 
 
 def usage_of(response: Any) -> Usage:
