@@ -252,4 +252,4 @@ def test_without_the_private_road_every_agent_is_nameless() -> None:
         fixturenames = ("tripwire_desk",)
         nodeid = "test_x.py::test_x"
 
-    assert cells.planned(Moved()) == [cells.NO_AGENT, "", ""]  # type: ignore[arg-type]
+    assert cells.planned(Moved()) == [cells.NO_AGENT, "", "test_x.py::test_x"]  # type: ignore[arg-type]
