@@ -165,6 +165,10 @@ class Project:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*LEAN, *args)
 
+    def shared(self, workers: str, *args: str) -> pytest.RunResult:
+        """Run it with so many workers, or with 0 in this process."""
+        return self.spawn("-n", workers, *args) if int(workers) else self.run(*args)
+
     def spawn(self, *args: str) -> pytest.RunResult:
         """Run pytest in a process of its own."""
         return self.pytester.runpytest_subprocess(*LEAN, *args)

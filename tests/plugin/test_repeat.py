@@ -99,7 +99,7 @@ def test_with_workers(good: Any) -> None:
 
 @pytest.mark.parametrize("number", ["0", "-1"])
 def test_less_than_once_is_wrong_usage(good: Any, number: str) -> None:
-    result = good.spawn(f"--tripwire-repeat={number}")
+    result = good.run(f"--tripwire-repeat={number}")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*--tripwire-repeat={number}: give a number from 1 on"])

@@ -30,14 +30,14 @@ def folder(project: Any) -> Path:
     return Path(project.pytester.path)
 
 
-WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+WORKERS = pytest.mark.parametrize("workers", ["0", "2"])
 
 
 @WORKERS
 def test_the_report_says_what_the_terminal_says(
-    bad: Any, folder: Path, rows: Any, workers: tuple[str, ...]
+    bad: Any, folder: Path, rows: Any, workers: str
 ) -> None:
-    result = bad.spawn(*GATE, "--tripwire-report=out/report.json", *workers)
+    result = bad.shared(workers, *GATE, "--tripwire-report=out/report.json")
 
     assert result.ret == 1
     made = decode((folder / "out/report.json").read_bytes())
@@ -71,7 +71,7 @@ def test_the_page_is_written(bad: Any, folder: Path) -> None:
 def test_a_folder_is_no_file(bad: Any, folder: Path, option: str) -> None:
     (folder / "there").mkdir()
 
-    result = bad.spawn(f"{option}=there")
+    result = bad.run(f"{option}=there")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*{option}=*there is a folder: give the name of a file"])
@@ -89,15 +89,10 @@ def test_a_file_that_cannot_be_written_fails_and_says_so(bad: Any, folder: Path)
 
 @WORKERS
 def test_junit_says_it_of_each_test_and_of_the_session(
-    bad: Any, folder: Path, workers: tuple[str, ...]
+    bad: Any, folder: Path, workers: str
 ) -> None:
-    bad.spawn(
-        *GATE,
-        "--junit-xml=junit.xml",
-        "--deselect",
-        "test_agent.py::test_agent[deadline]",
-        *workers,
-    )
+    lost = ("--deselect", "test_agent.py::test_agent[deadline]")
+    bad.shared(workers, *GATE, "--junit-xml=junit.xml", *lost)
 
     (suite,) = ET.parse(folder / "junit.xml").getroot()  # noqa: S314 - pytest has written it
     of = {each.get("name"): properties(each) for each in suite.iter("testcase")}
@@ -198,7 +193,7 @@ def test_what_was_run_all_the_same_counts(bad: Any, rows: Any) -> None:
 def test_a_line_that_is_none_is_wrong_usage(bad: Any, line: str) -> None:
     bad.ini(f"tripwire_not_applicable =\n    {line}\n")
 
-    result = bad.spawn(*GATE)
+    result = bad.run(*GATE)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
@@ -233,9 +228,9 @@ def test_last_failed_does_not_lose_an_agent_in_silence(bad: Any) -> None:
     bad.plug_in("twice", folder="a/")
     bad.tests(name="a/test_a")
     bad.ini("pythonpath = .\naddopts = --import-mode=importlib")
-    bad.pytester.runpytest_subprocess("-p", "no:hypothesispytest")
+    bad.pytester.runpytest_inprocess("-p", "no:hypothesispytest")
 
-    result = bad.pytester.runpytest_subprocess("-p", "no:hypothesispytest", *GATE, "--lf")
+    result = bad.pytester.runpytest_inprocess("-p", "no:hypothesispytest", *GATE, "--lf")
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(["  --lf leaves whole files out before they are collected, *"])

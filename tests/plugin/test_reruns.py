@@ -46,7 +46,7 @@ def test_an_escape_that_passes_when_run_again_is_an_escape(
 ) -> None:
     project = flaky("return agents.behind")
 
-    result = project.spawn(*GATE, *AGAIN, "-n", workers)
+    result = project.shared(workers, *GATE, *AGAIN)
 
     assert result.ret == 1
     assert rows(result) == [("agent", LOST, "escaped")]
@@ -57,7 +57,7 @@ def test_an_escape_that_passes_when_run_again_is_an_escape(
 def test_what_failed_before_it_was_judged_is_inconclusive(flaky: Any, rows: Any) -> None:
     project = flaky('raise ConnectionError("no agent yet")')
 
-    result = project.spawn(*GATE, *AGAIN)
+    result = project.run(*GATE, *AGAIN)
 
     assert result.ret == 1
     assert rows(result) == [("agent", LOST, "inconclusive")]
@@ -75,7 +75,7 @@ def test_a_cell_that_nobody_demands_anything_of_is_no_better_when_run_again(
     project = flaky("return agents.behind")
     project.tests("def test_agent(tripwire): tripwire.run()")
 
-    result = project.spawn(*GATE, *AGAIN)
+    result = project.run(*GATE, *AGAIN)
 
     assert result.ret == 1
     assert rows(result) == [("agent", LOST, "escaped")]
@@ -84,10 +84,10 @@ def test_a_cell_that_nobody_demands_anything_of_is_no_better_when_run_again(
 def test_it_is_told_that_it_passed(flaky: Any) -> None:
     project = flaky("return agents.idle")
 
-    result = project.spawn(*GATE, *AGAIN)
+    result = project.run(*GATE, *AGAIN)
 
     (told,) = [line for line in result.outlines if line.startswith("  inconclusive: ")]
-    project.spawn(*GATE, *AGAIN, "--tripwire-report=report.json")
+    project.run(*GATE, *AGAIN, "--tripwire-report=report.json")
     report = (project.pytester.path / "report.json").read_text("utf-8")
     assert "passed when it was run again" in report
     assert told.startswith("  inconclusive: agent on lost-write: the trap was not met")
@@ -100,7 +100,7 @@ def test_a_known_failure_is_not_run_again(flaky: Any) -> None:
 
     project.write("tripwire-baseline.toml", entries(*CHECKS))
 
-    result = project.spawn(*GATE, *AGAIN)
+    result = project.run(*GATE, *AGAIN)
 
     result.assert_outcomes(passed=7, xfailed=1)
     assert result.ret == 0
