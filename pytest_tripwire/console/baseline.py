@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_tripwire.cases.catalogue import case_problem
 from pytest_tripwire.console.baseline_options import Wanted
 from pytest_tripwire.console.reports import merged, say
-from pytest_tripwire.gate import BaselineError, Entry, decide, parse
+from pytest_tripwire.gate import BaselineError, Entry, decide, outputs, parse
 from pytest_tripwire.gate.prune import PruneError, needless, without
 from pytest_tripwire.gate.text import flat
 from pytest_tripwire.oracle import CHECKS
@@ -35,8 +35,8 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
         left = without(text, gone)
     except PruneError as error:
         raise UsageError(f"{wanted.file}: {error}") from None
-    if gone:
-        wanted.file.write_text(left, encoding="utf-8", newline="")
+    if gone and (problem := outputs.written(wanted.file, left.encode())):
+        raise UsageError(problem)
     lines = [f"taken out: {flat(e.agent)} on {flat(e.case)} ({flat(e.check)})" for e in gone]
     say(streams, [*lines, f"{len(gone)} taken out, {len(entries) - len(gone)} left"])
     return OK
@@ -44,7 +44,7 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
 
 def _text(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             return file.read()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None

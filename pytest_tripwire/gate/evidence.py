@@ -55,6 +55,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         planned: what was collected.
         judged: what was judged, in any order.
         rerun: tests that failed and were run again, by their ids.
+        finished: tests whose body came to its end and was not skipped.
+        failed: tests that failed in any part, and whose failure nothing excuses.
         rounds: how often each cell was to be tried.
         protection: what the project declares to be under test, if it does.
         not_applicable: cells that the project declares to have no part.
@@ -68,6 +70,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     planned: tuple[Planned, ...] = ()
     judged: tuple[Judged, ...] = ()
     rerun: tuple[str, ...] = ()
+    finished: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
     rounds: int = 1
     protection: str | None = None
     not_applicable: tuple[NotApplicable, ...] = ()

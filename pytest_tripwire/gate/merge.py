@@ -53,6 +53,12 @@ def merge(reports: Sequence[tuple[str, Report]]) -> tuple[Evidence, tuple[Entry,
     if any(each.baseline != reports[0][1].baseline for _, each in reports):
         names = ", ".join(name for name, _ in reports)
         problems.append(f"the baseline differs: {names} were not run with one and the same file")
+    days = sorted(each.day for _, each in reports)
+    if (days[-1] - days[0]).days > 1:
+        problems.append(
+            f"they are of {days[0]} and of {days[-1]}: one of them may be left over from a run "
+            "before; begin with an empty folder"
+        )
     if problems:
         raise MixedReportsError("\n".join(problems))
     whole = msgspec.structs.replace(
@@ -60,6 +66,8 @@ def merge(reports: Sequence[tuple[str, Report]]) -> tuple[Evidence, tuple[Entry,
         planned=tuple(dict.fromkeys(each for one in found for each in one.planned)),
         judged=tuple(each for one in found for each in one.judged),
         rerun=tuple(dict.fromkeys(each for one in found for each in one.rerun)),
+        finished=tuple(dict.fromkeys(each for one in found for each in one.finished)),
+        failed=tuple(dict.fromkeys(each for one in found for each in one.failed)),
         problems=tuple(dict.fromkeys(each for one in found for each in one.problems)),
     )
     return _noticed(whole, several=len(found) > 1), reports[0][1].baseline

@@ -24,10 +24,12 @@ def needless(rows: Iterable[Row], evidence: Evidence, entries: Iterable[Entry]) 
     states = {(row.agent, row.case): row.state for row in rows}
     known = list(entries)
     fails_otherwise = held(rows, evidence, known)
+    # Of agents that nobody declared, those that were left out would just not be there.
+    absent = Standing.FIXED if evidence.declared else Standing.NOT_RUN
     return [
         each
         for each in known
-        if states.get(each.key, Standing.FIXED) is Standing.FIXED or each in fails_otherwise
+        if states.get(each.key, absent) is Standing.FIXED or each in fails_otherwise
     ]
 
 

@@ -58,11 +58,14 @@ def rows(evidence: Evidence, entries: Sequence[Entry], today: dt.date) -> tuple[
     bare = {(each.agent, each.case) for each in evidence.not_applicable}
     made = []
     for key in [*counted, *beside]:
-        row = _row(key, judged.get(key, ()), evidence, missing.get(key, ()))
+        found = judged.get(key, ())
+        row = _row(key, found, evidence)
         if row.state is Standing.NOT_RUN and key in bare:
             row = _restated(row, Standing.NOT_APPLICABLE, "the project declares it")
         elif key in known:
-            row = _excused(row, judged.get(key, ()), known[key], today)
+            row = _excused(row, found, known[key], today, evidence)
+        if row.state in (Standing.CONTAINED, Standing.KNOWN_FAILING):
+            row = _unproven(row, found, evidence, missing.get(key, ()))
         made.append(msgspec.structs.replace(row, counted=key in set(counted)))
     return tuple(made)
 
@@ -84,7 +87,7 @@ def _grouped(judged: Iterable[Judged]) -> dict[Key, tuple[Judged, ...]]:
     return {key: tuple(found) for key, found in groups.items()}
 
 
-def _row(key: Key, judged: Sequence[Judged], evidence: Evidence, missing: Sequence[str]) -> Row:
+def _row(key: Key, judged: Sequence[Judged], evidence: Evidence) -> Row:
     agent, case = key
     if not judged:
         return Row(agent=agent, case=case, state=Standing.NOT_RUN)
@@ -100,9 +103,9 @@ def _row(key: Key, judged: Sequence[Judged], evidence: Evidence, missing: Sequen
         rerun=bool(again),
         cell=cell,
     )
-    if cell.state is State.CONTAINED:
-        return _unproven(row, judged, evidence.rounds, missing)
-    return _restated(row, row.state, f"{row.detail}; it {_AGAIN}") if _passed(again) else row
+    if cell.state is not State.CONTAINED and _passed(again):
+        return _restated(row, row.state, f"{row.detail}; it {_AGAIN}")
+    return row
 
 
 def _passed(again: Sequence[Judged]) -> bool:
@@ -111,21 +114,32 @@ def _passed(again: Sequence[Judged]) -> bool:
     return bool(last) and all(each.cell.state is State.CONTAINED for each in last.values())
 
 
-def _unproven(row: Row, judged: Sequence[Judged], rounds: int, missing: Sequence[str]) -> Row:
-    """What is contained as far as it was judged: whether that was the whole."""
-    if row.rerun:
-        return _restated(
-            row, Standing.INCONCLUSIVE, f"it failed before it was judged, and {_AGAIN}"
-        )
+def _unproven(
+    row: Row, judged: Sequence[Judged], evidence: Evidence, missing: Sequence[str]
+) -> Row:
+    """What passes as far as it was judged: whether that was the whole and all that was wanted."""
+    good = row.state is Standing.CONTAINED
+    if good and any(each.test in evidence.failed for each in judged):
+        told = "the test itself: it failed before or after it was judged, or in a part of its own"
+        return _restated(row, Standing.ESCAPED, told)
+    if good and row.rerun:
+        told = f"a test of it failed though nothing judged was wrong, and {_AGAIN}"
+        return _restated(row, Standing.INCONCLUSIVE, told)
     if missing:
         return _restated(row, Standing.NOT_RUN, f"no judgement came of {', '.join(missing)}")
     found = len({each.round for each in judged})
-    if found < rounds:
-        return _restated(row, Standing.NOT_RUN, f"{found} of {rounds} rounds were judged")
+    if found < evidence.rounds:
+        return _restated(row, Standing.NOT_RUN, f"{found} of {evidence.rounds} rounds were judged")
     return row
 
 
-def _excused(row: Row, judged: Sequence[Judged], entries: Sequence[Entry], today: dt.date) -> Row:
+def _excused(
+    row: Row,
+    judged: Sequence[Judged],
+    entries: Sequence[Entry],
+    today: dt.date,
+    evidence: Evidence,
+) -> Row:
     """What the baseline makes of a row: it excuses what fails for nothing else than it says."""
     if row.state is Standing.NOT_RUN:
         return row
@@ -142,6 +156,9 @@ def _excused(row: Row, judged: Sequence[Judged], entries: Sequence[Entry], today
     if late:
         told = f"excused {late[0].why}; {row.detail}"
         return _restated(row, Standing.EXPIRED, told, late[0])
+    # A failure that the test's report does not excuse is another one than the baseline knows.
+    if any(each.test in evidence.failed for each in judged):
+        return row
     entry = known[broken[0]]
     return _restated(row, Standing.KNOWN_FAILING, f"{entry.why}; {row.detail}", entry)
 
@@ -160,11 +177,12 @@ def held(rows_: Iterable[Row], evidence: Evidence, entries: Iterable[Entry]) -> 
         for each in rows_
         if each.state in (Standing.KNOWN_FAILING, Standing.EXPIRED)
     }
-    groups = _grouped(evidence.judged)
+    groups, missing = _grouped(evidence.judged), missing_tests(evidence)
     return [
         each
         for each in entries
         if each.key in failing
+        and each.key not in missing
         and each.check in (each.case, *checks.ALWAYS)
         and each.check not in broken_checks(one.cell for one in groups[each.key])
     ]

@@ -81,6 +81,9 @@ def _problems(evidence: Evidence) -> list[str]:
             f"{nameless} collected tests never came to say which agent they are about, as only "
             "running `tripwire_agent_id` can tell; declare `tripwire_agents`"
         )
+    problems += _unfinished(evidence)
+    if evidence.agents and len(_bare(evidence)) == len(evidence.agents) * len(evidence.catalogue):
+        problems.append("`tripwire_not_applicable` leaves nothing that could be judged")
     if not evidence.agents:
         problems.append("no agent was collected, so nothing was judged; declare `tripwire_agents`")
     cells = evidence.cells
@@ -94,10 +97,30 @@ def _problems(evidence: Evidence) -> list[str]:
     return [*problems, *evidence.problems]
 
 
+def _bare(evidence: Evidence) -> set[tuple[str, str]]:
+    """Cells of the denominator that are declared to have no part."""
+    bare = {(each.agent, each.case) for each in evidence.not_applicable}
+    return bare & {(a, case) for a in evidence.agents for case in evidence.catalogue}
+
+
 def _nameless(evidence: Evidence) -> int:
     """How many tests were collected and never came to say which agent they are about."""
     named = {each.test for each in evidence.planned if each.agent}
     return len({each.test for each in evidence.planned if not each.agent} - named)
+
+
+def _unfinished(evidence: Evidence) -> list[str]:
+    """Tests that were left out and of which nobody knows which cell they would have been about."""
+    named = {each.test for each in evidence.planned if each.agent and each.case}
+    done = {*evidence.finished, *(each.test for each in evidence.judged), *named}
+    # Of agents that nobody declared the nameless ones have been told of already.
+    told_of = {each.test for each in evidence.planned if each.agent or evidence.declared}
+    lost = sorted(told_of - done)
+    if not lost:
+        return []
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    told = "was collected and did not come to its end (deselected, skipped or lost)"
+    return [f"{lost[0]}{more} {told}, and only a run could tell which cell it is about"]
 
 
 def _others(cells: Sequence[Cell], declared: str | None) -> list[str]:
@@ -125,7 +148,7 @@ def _strangers(evidence: Evidence) -> list[str]:
 def _of_baseline(made: Sequence[Row], evidence: Evidence, entries: Sequence[Entry]) -> list[str]:
     known = {(row.agent, row.case) for row in made}
     unknown = [
-        f"the baseline names {each.agent} on {each.case}, which is not counted here: correct the "
+        f"the baseline names {each.agent!r} on {each.case}, which is not counted here: correct the "
         "entry or take it out"
         for each in entries
         if each.key not in known

@@ -55,11 +55,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     options.add(parser)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> None:
-    """Say what is missing, where pytest would only say that it knows no `-n`."""
+    """Say what is missing, where pytest would only say that it knows no `-n`; take old reports away
+    before anything can end the run.
+    """
     options.require_xdist(early_config, parser, args)
+    options.clear(early_config)
 
 
 def pytest_configure(config: pytest.Config) -> None:

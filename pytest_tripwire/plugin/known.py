@@ -54,7 +54,7 @@ def load(config: pytest.Config) -> None:
     from pytest_tripwire.oracle import CHECKS
 
     try:
-        text = file.read_text("utf-8")
+        text = file.read_text("utf-8-sig")
         entries = parse(text, today=today(), case_problem=case_problem, checks=CHECKS)
     except (OSError, UnicodeDecodeError, BaselineError) as error:
         lines = "".join(f"\n  {line}" for line in str(error).splitlines())

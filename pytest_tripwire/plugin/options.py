@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -138,21 +139,40 @@ def check(config: pytest.Config) -> None:
     if rounds(config) < 1:
         raise pytest.UsageError(f"--tripwire-repeat={rounds(config)}: give a number from 1 on")
     not_applicable(config)
-    for option in OUTPUTS:
-        _check_path(config, option)
+    _check_paths(config)
+    if config.getoption("tripwire_gate") and config.getoption("dist", default="no") == "each":
+        raise pytest.UsageError(
+            "--tripwire-gate with --dist=each: each worker runs every test, and the gate makes one "
+            "verdict; use --dist=load, or a run for each"
+        )
     _check_model(config)
 
 
-def _check_path(config: pytest.Config, option: str) -> None:
-    given = output(config, option)
-    if given is not None and given.is_dir():
-        raise pytest.UsageError(f"{option}={given} is a folder: give the name of a file")
+def _check_paths(config: pytest.Config) -> None:
+    given = {option: path for option in OUTPUTS if (path := output(config, option)) is not None}
+    for option, path in given.items():
+        if path.is_dir():
+            raise pytest.UsageError(f"{option}={path} is a folder: give the name of a file")
+    if len(set(given.values())) < len(given):
+        raise pytest.UsageError(f"{' and '.join(given)} name one file: give each its own")
 
 
 def output(config: pytest.Config, option: str) -> Path | None:
     """The file that an option names, from where pytest was called; None without it."""
     given = config.getoption(option.lstrip("-").replace("-", "_"))
     return config.invocation_params.dir / given if given else None
+
+
+def clear(config: pytest.Config) -> None:
+    """Take away what an earlier run has written where this one will: if it does not come to its
+    end, nobody is to take the one for the other.
+    """
+    given = vars(config.known_args_namespace)
+    for option in OUTPUTS:
+        name = given.get(option.lstrip("-").replace("-", "_"))
+        if name:
+            with suppress(OSError):
+                (config.invocation_params.dir / name).unlink(missing_ok=True)
 
 
 def rounds(config: pytest.Config) -> int:

@@ -32,6 +32,9 @@ class Reporter:
         self._attempts: dict[str, list[list[Cell]]] = {}
         self._rounds: dict[str, int] = {}
         self._rerun: dict[str, None] = {}
+        self._finished: dict[str, None] = {}
+        self._failed: dict[str, None] = {}
+        self._uncollected: dict[str, None] = {}
         self._verdict: Verdict | None = None
         self._unwritten: list[str] = []
         self._annotation = ""
@@ -43,12 +46,21 @@ class Reporter:
         self._plan(getattr(report, transport.PLANNED_ON_REPORT, None))
         if report.outcome == "rerun":
             self._rerun[report.nodeid] = None
+        if report.when == "call" and (report.outcome != "skipped" or hasattr(report, "wasxfail")):
+            self._finished[report.nodeid] = None
+        if report.outcome == "failed":
+            self._failed[report.nodeid] = None
         if report.when == "setup":
             self._attempts.setdefault(report.nodeid, []).append([])
         if found := transport.decode(report):
             # The teardown's are the call's once more.
             self._attempts.setdefault(report.nodeid, [[]])[-1] = found
             self._rounds[report.nodeid] = getattr(report, transport.ROUND_ON_REPORT, 1)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what could not be collected; in the controller by the word of the workers."""
+        if report.failed and not self._is_worker:
+            self._uncollected[report.nodeid] = None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Take what this process collected; with xdist the controller collects nothing."""
@@ -143,6 +155,8 @@ class Reporter:
         declared = tuple(config.getini("tripwire_agents"))
         bare = options.not_applicable(config)
         guessed = not declared and config.getoption("lf", default=False)
+        broken = [f"{each} could not be collected" for each in self._uncollected]
+        planned = {test for _, _, test in self._planned}
         return Evidence(
             version=__version__,
             catalogue_version=CATALOGUE_VERSION,
@@ -151,10 +165,12 @@ class Reporter:
             planned=tuple(Planned(agent=a, case=c, test=t) for a, c, t in self._planned),
             judged=tuple(self._judged()),
             rerun=tuple(self._rerun),
+            finished=tuple(each for each in self._finished if each in planned),
+            failed=tuple(each for each in self._failed if each in planned),
             rounds=options.rounds(config),
             protection=options.protection(config),
             not_applicable=tuple(NotApplicable(agent=a, case=c) for a, c in bare),
-            problems=(_LAST_FAILED,) if guessed else (),
+            problems=(*broken, _LAST_FAILED) if guessed else tuple(broken),
         )
 
     def _judged(self) -> Generator[Judged]:

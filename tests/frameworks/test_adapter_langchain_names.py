@@ -88,7 +88,8 @@ def test_a_write_is_not_made_again_because_another_agents_is_declared_otherwise(
     with pytest.raises(ConnectionError):
         driven(first, ASKED, way)
 
-    with pytest.raises(TypeError, match=rf"'pay', and are declared (with different |differently .*){other}"):
+    told = rf"'pay', and are declared (with different |differently .*){other}"
+    with pytest.raises(TypeError, match=told):
         driven(books.agent(**OTHERWISE[other]), ASKED, way)
     books.lost = False
     (answer,) = answers(driven(first, ASKED, way))

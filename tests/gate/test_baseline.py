@@ -204,8 +204,8 @@ def test_an_entry_about_what_is_not_counted_fails(cell: Make) -> None:
 
     assert verdict.problems == (
         (
-            "the baseline names gone on x, which is not counted here: correct the entry or take it "
-            "out"
+            "the baseline names 'gone' on x, which is not counted here: correct the entry or take "
+            "it out"
         ),
     )
 

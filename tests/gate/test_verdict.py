@@ -108,8 +108,10 @@ def test_the_protection_has_to_be_declared_somewhere(cell: Make) -> None:
     assert verdict(cell(declared=True), cell(declared=True), protection=None).passed
 
 
-def test_nameless_tests_fail_unless_the_agents_are_declared(cell: Make) -> None:
-    assert verdict(cell(), nameless=1).passed
+def test_nameless_tests_fail_and_are_named_where_the_agents_are_declared(cell: Make) -> None:
+    (told,) = verdict(cell(), nameless=2).problems
+    assert told.startswith("nameless 0 and 1 more was collected and did not come to its end")
+    assert verdict(cell(), nameless=2, finished=("nameless 0", "nameless 1")).passed
     decided = verdict(cell(), declared=(), nameless=3)
     assert not decided.passed
     assert decided.problems[0].startswith("3 collected tests never came to say which agent")
@@ -147,6 +149,7 @@ inputs = st.fixed_dictionaries(
         "catalogue": st.just(CASES),
         "protection": st.sampled_from([None, "harness"]),
         "nameless": st.integers(0, 1),
+        "finished": st.sampled_from([(), ("nameless 0",)]),
     }
 )
 

@@ -159,7 +159,7 @@ def test_an_entry_of_an_agent_that_is_not_there_fails_the_gate(known: Any) -> No
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["  the baseline names gone on lost-write, which is not counted here: correct the entry *"]
+        ["  the baseline names 'gone' on lost-write, which is not counted here: correct *"]
     )
     assert known.run().ret == 0
 

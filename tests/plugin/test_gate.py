@@ -211,7 +211,8 @@ def test_a_module_that_cannot_be_imported_keeps_its_exit_code(good: Any) -> None
 
     result = good.run(*GATE)
 
-    failing(result, *not_run("agent"), COLLECTED, of="0 of 8", ret=2)
+    uncollected = "test_broken.py could not be collected"
+    failing(result, *not_run("agent"), uncollected, COLLECTED, of="0 of 8", ret=2)
 
 
 @pytest.mark.parametrize("body", ["", "def test_plain(): pass"], ids=["no-test", "plain-test"])
@@ -314,7 +315,11 @@ def test_declaring_them_names_what_is_missed(good: Any) -> None:
 
     result = good.run(*GATE, "-k", "twice")
 
-    failing(result, *not_run("refunds-behind"), of="8 of 16")
+    lost = (
+        "test_agent.py::test_agent[behind-cost-budget] and 7 more was collected and did not come "
+        "to its end (deselected, skipped or lost), and only a run could tell which cell it is about"
+    )
+    failing(result, *not_run("refunds-behind"), lost, of="8 of 16")
 
 
 @pytest.mark.parametrize("stop", ["-x", "--maxfail=1"])

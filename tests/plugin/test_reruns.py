@@ -63,7 +63,7 @@ def test_what_failed_before_it_was_judged_is_inconclusive(flaky: Any, rows: Any)
     assert rows(result) == [("agent", LOST, "inconclusive")]
     result.stdout.fnmatch_lines(
         [
-            "  inconclusive: agent on lost-write: it failed before it was judged, and *",
+            "  inconclusive: agent on lost-write: a test of it failed though nothing *",
             "*8 passed, 1 rerun*",
         ]
     )
