@@ -114,7 +114,13 @@ def _unfinished(evidence: Evidence) -> list[str]:
     named = {each.test for each in evidence.planned if each.agent and each.case}
     done = {*evidence.finished, *(each.test for each in evidence.judged), *named}
     # Of agents that nobody declared the nameless ones have been told of already.
-    told_of = {each.test for each in evidence.planned if each.agent or evidence.declared}
+    # What has no part may be left out, whoever's it is.
+    bare = {each.case for each in evidence.not_applicable}
+    told_of = {
+        each.test
+        for each in evidence.planned
+        if (each.agent or evidence.declared) and each.case not in bare
+    }
     lost = sorted(told_of - done)
     if not lost:
         return []

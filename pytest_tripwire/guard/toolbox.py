@@ -55,6 +55,8 @@ class Toolbox:
         self._signatures: dict[str, inspect.Signature | None] = {}
         self._plain: dict[str, Plain | None] = {}
         self._unstaged: set[str] = set()
+        #: By a function's own name: its declaration, and the name that it was first given here.
+        self._first_names: dict[str, tuple[ToolSpec, str]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._tools
@@ -172,9 +174,24 @@ class Toolbox:
         if spec is None:
             raise UndeclaredToolError(known_as)
         if spec.name != known_as:
-            # Known under another name here, but what it does to the business is the same.
-            spec = msgspec.structs.replace(spec, name=known_as, operation=spec.kind)
+            operation = self._operation(spec, known_as)
+            spec = msgspec.structs.replace(spec, name=known_as, operation=operation)
         return approved_first(spec) if self._approve_writes else spec
+
+    def _operation(self, spec: ToolSpec, known_as: str) -> str:
+        """What a tool does to the business that is known under another name here: the same as under
+        its own. Raises TypeError where two functions only happen to be called alike, as a factory
+        makes them: what one has written would be taken for the other's work.
+        """
+        if spec.operation is None and spec.mutates:
+            first, name = self._first_names.setdefault(spec.name, (spec, known_as))
+            if first is not spec and name != known_as:
+                raise TypeError(
+                    f"the tools {name!r} and {known_as!r} are two functions called {spec.name!r}, "
+                    "and would count as one operation: what one has done is not done again by the "
+                    f'other. Say what each does: @tool_spec(..., operation="{known_as}")'
+                )
+        return spec.kind
 
     # -- reconciling reads
 

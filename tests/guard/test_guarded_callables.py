@@ -499,3 +499,44 @@ def test_a_read_may_be_declared_in_two_ways() -> None:
 
     run.guard({"look": lambda a, b: a}, {"look": one})
     run.guard({"look": lambda a, b: b}, {"look": two})
+
+
+def made(name: str, done: list[str], operation: str | None = None) -> Any:
+    """A tool as a factory makes it: each has the name of the inner function."""
+
+    @tool_spec(effect="write", identity=("order",), operation=operation)
+    def call(order: str) -> str:
+        done.append(f"{name} {order}")
+        return "done"
+
+    return call
+
+
+def test_two_functions_that_are_only_called_alike_are_not_taken_for_one_operation() -> None:
+    run = Breaker().run()
+
+    with pytest.raises(TypeError, match="'ship' and 'refund' are two functions called 'call'"):
+        run.guard({name: made(name, []) for name in ("ship", "refund")})
+
+
+def test_once_they_say_what_they_do_each_does_its_own() -> None:
+    done: list[str] = []
+    run = Breaker().run()
+    run.guard({name: made(name, done, operation=name) for name in ("ship", "refund")})
+
+    run.call("ship", {"order": "A"})
+    run.call("refund", {"order": "A"})
+
+    assert done == ["ship A", "refund A"]
+
+
+def test_one_function_under_two_names_does_one_thing() -> None:
+    done: list[str] = []
+    pay = made("pay", done)
+    run = Breaker().run()
+    run.guard({"pay": pay, "settle": pay})
+
+    run.call("pay", {"order": "A"})
+
+    assert run.call("settle", {"order": "A"})["refused"]
+    assert done == ["pay A"]
