@@ -74,7 +74,9 @@ class History:
         self.covered = False
         self._failing: Bounded[str, set[str]] = Bounded(_FAILING)
         self._seen: Bounded[str, bool] = Bounded(_SEEN)
-        self._said: Bounded[str, bool] = Bounded(_SEEN)
+        #: What was handed off, and how much the task had advanced by then.
+        self._said: Bounded[str, int] = Bounded(_SEEN)
+        self._advances = 0
 
     def add(self, step: Step, *, advanced: bool) -> bool:
         """Take a step; returns whether it was fruitful. `advanced`: a postcondition got better."""
@@ -86,6 +88,7 @@ class History:
         )  # what is waited for resets no other count
         fruitful = advanced or (new and not self.judged)
         if advanced or (fruitful and step.effect is Effect.WRITE):
+            self._advances += 1
             self.start_over()
         elif fruitful and not step.empty:
             self._fade(step)
@@ -114,9 +117,10 @@ class History:
 
     def recall(self, seen: Iterable[str], said: Iterable[str]) -> None:
         """Take both from an earlier part of the run."""
-        for memory, marks in ((self._seen, seen), (self._said, said)):
-            for mark in marks:
-                memory.put(mark, True)  # noqa: FBT003 - a set that forgets
+        for mark in seen:
+            self._seen.put(mark, True)  # noqa: FBT003 - a set that forgets
+        for mark in said:
+            self._said.put(mark, self._advances)
 
     def evidence(self, step: Step) -> tuple[int, ...]:
         """The events at which it did."""
@@ -247,11 +251,12 @@ class History:
         if self.loose is not None and not _is_declared(step):
             handed = f"{self.loose.rest}:{step.call.agent or ''}"
             said = f"{handed}:{self.loose.words.pieces if self.loose.words else ''}"
-        if handed in self._said:
+        # Whoever comes back to a colleague after the task has advanced goes on with it.
+        if self._said.get(handed) == self._advances:
             self.handoffs.append(step)
-            self.echoes += said in self._said
-        self._said.put(handed, True)  # noqa: FBT003 - a set that forgets
-        self._said.put(said, True)  # noqa: FBT003 - a set that forgets
+            self.echoes += self._said.get(said) == self._advances
+        self._said.put(handed, self._advances)
+        self._said.put(said, self._advances)
 
     def _forget_handoffs(self) -> None:
         self.handoffs.clear()
