@@ -1,8 +1,8 @@
 """Agents hand a task round and nothing about it changes.
 
 Steps are counted over the whole ring, whatever its size: handing back what another has just handed
-over counts once each. A field filled, a record changed or something new read starts it anew; and after
-a new write, every way that is gone again is a new one: a hub comes back to its specialists.
+over counts once each. A field filled, a record changed or something new read starts it anew; and
+after a new write, every way that is gone again is a new one: a hub comes back to its specialists.
 """
 
 from __future__ import annotations
