@@ -57,6 +57,10 @@ class _Adopts:
     def __init__(self, adoption: Adoption) -> None:
         self._adoption = adoption
 
+    def has(self, _agent: Any) -> bool:
+        """Each is taken over anew."""
+        return False
+
     def agent(self, agent: Any, _clone: Any) -> None:
         """Tools of a server of the Model Context Protocol are not there before it is asked."""
         for server in agent.mcp_servers:

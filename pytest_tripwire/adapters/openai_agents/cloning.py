@@ -13,6 +13,9 @@ from pytest_tripwire.adapters.openai_agents.handing import Asks, as_handoff, ask
 class Takes(Protocol):
     """Says what becomes of what an agent has."""
 
+    def has(self, agent: Any) -> bool:
+        """Whether an agent is a clone of this kind already."""
+
     def agent(self, agent: Any, clone: Any) -> None:
         """Look at an agent before its tools are taken."""
 
@@ -42,6 +45,8 @@ class Cloner:
         found = self._clones.get(id(agent))
         if found is not None:
             return found[1]
+        if self._takes.has(agent):
+            return agent
         clone = agent.clone(tools=[], handoffs=[])
         self._clones[id(agent)] = (agent, clone)
         self._takes.agent(agent, clone)

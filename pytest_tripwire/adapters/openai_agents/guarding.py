@@ -40,7 +40,7 @@ def guarded(
     unguarded: Collection[str] = (),
 ) -> Any:
     """A clone of an agent, with all that it can reach, whose calls, hand-offs and model requests
-    `run` decides about. Make one for each run.
+    `run` decides about. Make one for each run; what the run guards already stays as it is.
 
     Args:
         agent: an `Agent`; it is not changed.
@@ -80,6 +80,10 @@ class _Guards:
         self._natives: dict[str, Any] = {}
         self._own_specs: dict[str, ToolSpec | None] = {}
         self._declared: dict[str, bool] = {}
+
+    def has(self, agent: Any) -> bool:
+        """Whether the run guards an agent already."""
+        return isinstance(agent.hooks, Hooks) and agent.hooks.tells(self._run)
 
     def agent(self, agent: Any, clone: Any) -> None:
         """Tell the run of the agent's model requests."""

@@ -48,6 +48,10 @@ class Hooks(AgentHooks):
         self._also = also if also is not None else AgentHooks()
         self._counts = count_model
 
+    def tells(self, run: BreakerRun) -> bool:
+        """Whether it is this run that is told."""
+        return self._run is run
+
     def on_llm_start(self, *given: Any, **named: Any) -> Coroutine[Any, Any, None]:
         """Open a turn. What is awaited raises StoppedError if the request must not be sent."""
         # Now, in the SDK's own task: hooks are awaited in others, side by side.
