@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from agents import Agent, RunConfig, Runner, function_tool
@@ -11,6 +12,7 @@ from pytest_tripwire.adapters.openai_agents import guarded
 from pytest_tripwire.breaker import Breaker, tool_spec
 
 NEEDS = ("openai-agents",)
+QUIET = RunConfig(tracing_disabled=True)
 
 
 def shop(paid: list[str]) -> Agent[None]:
@@ -35,7 +37,7 @@ def test_a_guarded_agent_is_guarded_once() -> None:
     paid: list[str] = []
     with Breaker().run() as run:
         agent = guarded(guarded(shop(paid), run), run)
-        Runner.run_sync(agent, "Pay.", run_config=RunConfig(tracing_disabled=True))
+        asyncio.run(Runner.run(agent, "Pay.", run_config=QUIET))
         assert run.stats().turns == 3
 
     assert paid == ["A"]
@@ -48,6 +50,6 @@ def test_a_guarded_agent_within_a_team_is_guarded_once() -> None:
         team: Any = guarded(Agent[None](name="desk", handoffs=[till]), run)
 
         assert guarded(team, run) is team
-        Runner.run_sync(till, "Pay.", run_config=RunConfig(tracing_disabled=True))
+        asyncio.run(Runner.run(till, "Pay.", run_config=QUIET))
 
     assert paid == ["A"]
