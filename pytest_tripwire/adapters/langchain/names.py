@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from pytest_tripwire.timeline import ToolSpec
 
-#: What decides whether a write is one that was made already, and what is known of its outcome.
+#: What decides what is known of a write's outcome. By what it is known again the guard compares.
 _DECIDES = (
-    "kind",
-    "identity",
-    "resource_patterns",
-    "wording",
-    "volatile",
-    "repeatable",
     "requires_approval",
-    "key_argument",
     "late_effect_s",
     "definite_failures",
     "denials",
