@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from pathlib import Path
 
 from pytest_tripwire.cases.catalogue import case_problem
 from pytest_tripwire.console.baseline_options import Wanted
 from pytest_tripwire.console.reports import merged, say
-from pytest_tripwire.gate import BaselineError, Entry, decide, outputs, parse
+from pytest_tripwire.gate import BaselineError, Entry, decide, outputs, read
 from pytest_tripwire.gate.prune import PruneError, needless, without
 from pytest_tripwire.gate.text import flat
-from pytest_tripwire.oracle import CHECKS
 from pytest_tripwire.replay.command import OK, Streams
 from pytest_tripwire.replay.options import UsageError
 
@@ -23,8 +21,10 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
     Raises:
         UsageError: for files that are not what they should be.
     """
-    text = _text(wanted.file)
-    entries = _parsed(wanted.file, text, today)
+    try:
+        text, entries = read(wanted.file, today=today, case_problem=case_problem)
+    except BaselineError as error:
+        raise UsageError(f"{wanted.file}: {error}") from None
     if wanted.prune is None:
         say(streams, _shown(entries, today))
         return OK
@@ -40,23 +40,6 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
     lines = [f"taken out: {flat(e.agent)} on {flat(e.case)} ({flat(e.check)})" for e in gone]
     say(streams, [*lines, f"{len(gone)} taken out, {len(entries) - len(gone)} left"])
     return OK
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return file.read()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: it is no UTF-8 ({error.reason})") from None
-
-
-def _parsed(path: Path, text: str, today: dt.date) -> tuple[Entry, ...]:
-    try:
-        return parse(text, today=today, case_problem=case_problem, checks=CHECKS)
-    except BaselineError as error:
-        raise UsageError(f"{path}: {error}") from None
 
 
 def _shown(entries: Sequence[Entry], today: dt.date) -> list[str]:

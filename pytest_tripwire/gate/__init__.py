@@ -1,7 +1,7 @@
 """A pure verdict over cells, and its renderers. It never runs anything."""
 
 from pytest_tripwire.gate import render
-from pytest_tripwire.gate.baseline import BaselineError, Entry, parse
+from pytest_tripwire.gate.baseline import BaselineError, Entry, parse, read
 from pytest_tripwire.gate.evidence import Evidence, Judged, NotApplicable, Planned
 from pytest_tripwire.gate.report import Report
 from pytest_tripwire.gate.rows import Row
@@ -21,5 +21,6 @@ __all__ = [
     "Verdict",
     "decide",
     "parse",
+    "read",
     "render",
 ]

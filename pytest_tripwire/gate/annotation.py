@@ -16,7 +16,7 @@ _NAMED = 10
 
 def error(verdict: Verdict) -> str:
     """One line, for the verdict as a whole."""
-    failing = sorted(verdict.failing, key=lambda row: -row.state.weight)
+    failing = [row for row in verdict.worst_first if not row.state.passes]
     lines = [f"{row.state}: {flat(row.agent)} on {flat(row.case)}" for row in failing[:_NAMED]]
     if len(failing) > _NAMED:
         lines.append(f"and {len(failing) - _NAMED} more")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import tomllib
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
+
+from pytest_tripwire.oracle import CHECKS
 
 #: Days for which an entry may excuse a cell.
 LONGEST = 90
 #: Days before its end at which a report reminds of an entry.
 REMIND = 14
-FILE = "tripwire-baseline.toml"
 TABLE = "known_failing"
 _TEXTS = ("agent", "case", "check", "reason", "issue")
 _FIELDS = (*_TEXTS, "expires")
@@ -58,6 +60,22 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def why(self) -> str:
         """Until when, why, and where that is worked on."""
         return f"until {self.expires}: {self.reason} ({self.issue})"
+
+
+def read(path: Path, *, today: dt.date, case_problem: CaseProblem) -> tuple[str, tuple[Entry, ...]]:
+    """The text of a baseline file as it stands, ends of lines included, and its entries.
+
+    Raises:
+        BaselineError: as `parse` does, and for a file that cannot be read or is no UTF-8.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except OSError as error:
+        raise BaselineError(str(error.strerror)) from None
+    except UnicodeDecodeError as error:
+        raise BaselineError(f"it is no UTF-8 ({error.reason})") from None
+    return text, parse(text, today=today, case_problem=case_problem, checks=CHECKS)
 
 
 def parse(

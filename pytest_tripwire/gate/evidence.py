@@ -78,11 +78,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
-        """All judgements, in an order that does not depend on which worker was faster."""
-        return tuple(sorted((each.cell for each in self.judged), key=msgspec.json.encode))
-
-    @property
     def agents(self) -> tuple[str, ...]:
         """Who is counted: those declared, else those that were collected or judged."""
         collected = [each.agent for each in self.planned if each.agent]

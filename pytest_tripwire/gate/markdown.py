@@ -22,7 +22,7 @@ def markdown(verdict: Verdict) -> str:
     text += "".join(f"- {shown(each)}\n" for each in verdict.problems)
     text += "".join(f"- note: {shown(each)}\n" for each in verdict.notes)
     text += f"\n{_HEAD}" if verdict.rows else ""
-    rows = sorted(verdict.rows, key=lambda row: -row.state.weight)
+    rows = verdict.worst_first
     size = len(text.encode())
     for number, line in enumerate(map(_line, rows)):
         size += len(line.encode())

@@ -48,9 +48,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 def rows(evidence: Evidence, entries: Sequence[Entry], today: dt.date) -> tuple[Row, ...]:
     """Declared agents times catalogue, then what was judged beside."""
-    counted = [(agent, case) for agent in evidence.agents for case in evidence.catalogue]
+    agents, catalogue = evidence.agents, evidence.catalogue
+    counted = dict.fromkeys((agent, case) for agent in agents for case in catalogue)
     judged = _grouped(evidence.judged)
-    beside = sorted(set(judged) - set(counted))
+    beside = sorted(judged.keys() - counted.keys())
     missing = missing_tests(evidence)
     known: dict[Key, list[Entry]] = {}
     for each in entries:
@@ -66,7 +67,7 @@ def rows(evidence: Evidence, entries: Sequence[Entry], today: dt.date) -> tuple[
             row = _excused(row, found, known[key], today, evidence)
         if row.state in (Standing.CONTAINED, Standing.KNOWN_FAILING):
             row = _unproven(row, found, evidence, missing.get(key, ()))
-        made.append(msgspec.structs.replace(row, counted=key in set(counted)))
+        made.append(msgspec.structs.replace(row, counted=key in counted))
     return tuple(made)
 
 

@@ -39,6 +39,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(row for row in self.rows if not row.state.passes)
 
     @property
+    def worst_first(self) -> tuple[Row, ...]:
+        """Every row, for reports that may be cut."""
+        return tuple(sorted(self.rows, key=lambda row: -row.state.weight))
+
+    @property
     def passed(self) -> bool:
         """Only when something was contained, nothing fails, and nothing else is wrong."""
         something = any(row.state is not Standing.NOT_APPLICABLE for row in self.rows)
@@ -68,7 +73,7 @@ def decide(
         problems=(*_problems(evidence), *_of_baseline(made, evidence, entries)),
         notes=tuple(_reminders(made, today)),
         agents_declared=bool(evidence.declared),
-        protections=tuple(sorted({cell.protection for cell in evidence.cells})),
+        protections=tuple(sorted({each.cell.protection for each in evidence.judged})),
         rounds=evidence.rounds,
     )
 
@@ -86,7 +91,7 @@ def _problems(evidence: Evidence) -> list[str]:
         problems.append("`tripwire_not_applicable` leaves nothing that could be judged")
     if not evidence.agents:
         problems.append("no agent was collected, so nothing was judged; declare `tripwire_agents`")
-    cells = evidence.cells
+    cells = [each.cell for each in evidence.judged]
     if evidence.protection is None and not (cells and all(cell.declared for cell in cells)):
         problems.append(
             "nobody says which protection is under test; set the ini value `tripwire_protection` "
@@ -133,12 +138,13 @@ def _others(cells: Sequence[Cell], declared: str | None) -> list[str]:
     """What ran with another protection than the one that is declared."""
     if declared is None:
         return []
+    others = [cell for cell in cells if cell.protection != declared]
     return [
         f"the protection {declared} is declared, but {cell.agent} ran {cell.case} with "
         f"{cell.protection}; `tripwire_protection` has to give what is declared"
-        for cell in cells
-        if cell.protection != declared
-    ][:1]
+        # Whichever worker was faster.
+        for cell in sorted(others, key=msgspec.json.encode)[:1]
+    ]
 
 
 def _strangers(evidence: Evidence) -> list[str]:
@@ -152,6 +158,8 @@ def _strangers(evidence: Evidence) -> list[str]:
 
 
 def _of_baseline(made: Sequence[Row], evidence: Evidence, entries: Sequence[Entry]) -> list[str]:
+    if not entries:
+        return []
     known = {(row.agent, row.case) for row in made}
     unknown = [
         f"the baseline names {each.agent!r} on {each.case}, which is not counted here: correct the "

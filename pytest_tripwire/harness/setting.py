@@ -22,6 +22,7 @@ from pytest_tripwire.harness.task import Model, Resumed, Task, Tools
 from pytest_tripwire.harness.unguarded import Unguarded
 from pytest_tripwire.models import Calls, ModelServer, Move, Observed, Say, Seen
 from pytest_tripwire.timeline import (
+    UNASKED,
     InterruptionRecord,
     ModelRequest,
     Resumption,
@@ -122,8 +123,7 @@ class Setting:
             clock=self.clock,
             token_price_usd=self.case.price,
             resume=self._resumed,
-            idle=frozenset(tool_names(self.options.roles, OPERATIONS))
-            - set(self.toolset.functions),
+            idle=self._idle,
         )
 
     def turn_over(self, interlude: Interlude) -> bool:
@@ -251,7 +251,7 @@ class Setting:
             ModelRequest(
                 conversation=seen.conversation,
                 turn=seen.turn,
-                says="is not asked" if refused else _says(seen),
+                says=UNASKED if refused else _says(seen),
                 prompt_tokens=seen.prompt_tokens,
                 completion_tokens=seen.completion_tokens,
                 cost_usd=Decimal(0) if refused else cost,

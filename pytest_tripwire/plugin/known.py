@@ -50,13 +50,11 @@ def load(config: pytest.Config) -> None:
     if file is None:
         return
     from pytest_tripwire.cases.catalogue import case_problem
-    from pytest_tripwire.gate import BaselineError, parse
-    from pytest_tripwire.oracle import CHECKS
+    from pytest_tripwire.gate import BaselineError, read
 
     try:
-        text = file.read_text("utf-8-sig")
-        entries = parse(text, today=today(), case_problem=case_problem, checks=CHECKS)
-    except (OSError, UnicodeDecodeError, BaselineError) as error:
+        _, entries = read(file, today=today(), case_problem=case_problem)
+    except BaselineError as error:
         lines = "".join(f"\n  {line}" for line in str(error).splitlines())
         raise pytest.UsageError(f"{file}:{lines}") from None
     config.stash[BASELINE] = entries

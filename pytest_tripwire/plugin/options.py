@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from contextlib import suppress
 from pathlib import Path
 
@@ -159,20 +160,23 @@ def _check_paths(config: pytest.Config) -> None:
 
 def output(config: pytest.Config, option: str) -> Path | None:
     """The file that an option names, from where pytest was called; None without it."""
-    given = config.getoption(option.lstrip("-").replace("-", "_"))
-    return config.invocation_params.dir / given if given else None
+    return _file(config, config.option, option)
+
+
+def _file(config: pytest.Config, given: argparse.Namespace, option: str) -> Path | None:
+    name = getattr(given, option.lstrip("-").replace("-", "_"), None)
+    return config.invocation_params.dir / name if name else None
 
 
 def clear(config: pytest.Config) -> None:
     """Take away what an earlier run has written where this one will: if it does not come to its
     end, nobody is to take the one for the other.
     """
-    given = vars(config.known_args_namespace)
     for option in OUTPUTS:
-        name = given.get(option.lstrip("-").replace("-", "_"))
-        if name:
+        path = _file(config, config.known_args_namespace, option)
+        if path is not None:
             with suppress(OSError):
-                (config.invocation_params.dir / name).unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
 
 
 def rounds(config: pytest.Config) -> int:

@@ -10,6 +10,7 @@ from pytest_tripwire.timeline.call import (
     Verdict,
 )
 from pytest_tripwire.timeline.events import (
+    UNASKED,
     AnyEvent,
     BreakerEvent,
     BudgetAlert,
@@ -52,6 +53,7 @@ from pytest_tripwire.timeline.writes import WriteEntry, WriteStatus
 __all__ = [
     "ALLOW",
     "DEFAULT_VOLATILE",
+    "UNASKED",
     "AnyEvent",
     "BreakerEvent",
     "BudgetAlert",

@@ -76,6 +76,10 @@ class Resumption(WorldEvent, frozen=True, kw_only=True, tag="resumption"):
     decision: str
 
 
+#: What a held-back request `says`: nobody has answered it, and nobody pays for it.
+UNASKED = "is not asked"
+
+
 class ModelRequest(WorldEvent, frozen=True, kw_only=True, tag="model_request"):
     """A request that the model server answered. `conversation` tells parallel agents apart;
     `proposes` names the tools that the answer calls, each as often as it does.

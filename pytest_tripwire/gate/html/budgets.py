@@ -12,6 +12,7 @@ import msgspec
 
 from pytest_tripwire.oracle.cell import Cell
 from pytest_tripwire.timeline import (
+    UNASKED,
     AnyEvent,
     BudgetLine,
     ChildBegun,
@@ -25,9 +26,6 @@ from pytest_tripwire.timeline import (
     Status,
     WriteStatus,
 )
-
-#: What the harness notes of a request that the breaker has held back: nobody pays for it.
-UNASKED = "is not asked"
 
 #: Share of a limit by which sums of decimal fractions may differ.
 _CLOSE = 1e-6

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 import msgspec
 
-from pytest_tripwire.gate.html.budgets import UNASKED
 from pytest_tripwire.gate.html.words import BUDGETS
 from pytest_tripwire.timeline import (
+    UNASKED,
     AnyEvent,
     BudgetAlert,
     ChildBegun,
