@@ -29,6 +29,8 @@ from pytest_tripwire.timeline import (
     ToolSpec,
 )
 
+from .refund_desk import DESK
+
 SEARCH = ToolSpec(name="search_orders", effect=Effect.READ)
 REFUND = ToolSpec(
     name="refund_order", effect=Effect.WRITE, identity=("order_id",), wording=("note",)
@@ -47,41 +49,6 @@ def options_of(task: Task, way: str) -> dict[str, Any]:
     if not way.endswith("plain"):
         options |= {"stream": True, "run_tools_eagerly": way.endswith("eager")}
     return options
-
-
-def declared(name: str, effect: Effect, **fields: Any) -> ToolSpec:
-    """What a team would declare of one of the desk's tools."""
-    return ToolSpec(
-        name=name,
-        effect=effect,
-        definite_failures=("NotAcceptedError", "RateLimitedError", "UnknownRecordError"),
-        denials=("PolicyDeniedError",),
-        **fields,
-    )
-
-
-BY_ORDER: dict[str, Any] = {"operation": "refund", "identity": ("order_id",)}
-DESK = {
-    each.name: each
-    for each in (
-        declared("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
-        declared(
-            "issue_refund", Effect.WRITE, wording=("reason",), result_id="refund_id", **BY_ORDER
-        ),
-        declared(
-            "issue_credit", Effect.WRITE, wording=("note",), result_id="refund_id", **BY_ORDER
-        ),
-        declared("get_refund", Effect.READ, identity=("order_id",)),
-        declared("get_order", Effect.READ, identity=("order_id",), result_version="version"),
-        declared(
-            "hand_over",
-            Effect.HANDOFF,
-            identity=("to", "order_id"),
-            wording=("note",),
-            required_fields=("findings",),
-        ),
-    )
-}
 
 
 def breaker_of(task: Task) -> Breaker:
@@ -127,25 +94,29 @@ async def guarded_stream(task: Task) -> str:
     return "Done."
 
 
+def loops(task: Task, client: Any, run: BreakerRun, messages: list[Any]) -> None:
+    """A loop of the team's own."""
+    answer = guarded_dispatch(task.tools.call, run, {name: DESK[name] for name in task.tools})
+    while run.before_model().allowed:
+        reply = client.messages.create(
+            model=task.model.name,
+            max_tokens=100,
+            messages=messages,
+            tools=task.tools.schemas("anthropic"),
+        )
+        after_message(run, reply)
+        messages.append({"role": "assistant", "content": reply.content})
+        if reply.stop_reason != "tool_use":
+            break
+        messages.append(answer(reply))
+
+
 def guarded_loop(task: Task) -> str:
     run = own_run(task)
     url = task.model.base_url("anthropic")
     messages: list[Any] = [{"role": "user", "content": task.prompt}]
     with Anthropic(base_url=url, api_key="any") as client, run:
-        specs = {name: DESK[name] for name in task.tools}
-        answer = guarded_dispatch(task.tools.call, run, specs)
-        while run.before_model().allowed:
-            reply = client.messages.create(
-                model=task.model.name,
-                max_tokens=100,
-                messages=messages,
-                tools=task.tools.schemas("anthropic"),
-            )
-            after_message(run, reply)
-            messages.append({"role": "assistant", "content": reply.content})
-            if reply.stop_reason != "tool_use":
-                break
-            messages.append(answer(reply))
+        loops(task, client, run, messages)
     return "Done."
 
 

@@ -12,12 +12,12 @@ from agents import Agent, RunConfig, RunHooks, Runner, RunState
 
 from pytest_tripwire import Task
 from pytest_tripwire.adapters.openai_agents import guarded
-from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, Resume
+from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted
 from pytest_tripwire.timeline import InterruptionRecord
 
 from ..cases.production_team import WRITTEN  # noqa: TID252 - no package to import from
+from .taking_up import WORKFLOW, taken_up
 
-OPERATOR = "olga"
 WAITS = "I have looked at the order and wait for an operator."
 OPTIONS: dict[str, Any] = {"max_turns": 60, "run_config": RunConfig(tracing_disabled=True)}
 
@@ -109,22 +109,10 @@ class Team:
 
     def _begun(self, task: Task) -> BreakerRun:
         self._breaker = breaker_of(task)
-        return self._breaker.run(workflow="refunds@1")
+        return self._breaker.run(workflow=WORKFLOW)
 
     def _taken_up(self, task: Task) -> BreakerRun:
-        assert self._breaker is not None
-        assert self.record is not None
-        wanted = Resume(
-            run_id=self.record.run_id,
-            token_version=self.record.token_version,
-            operator=OPERATOR,
-            workflow="refunds@1",
-        )
-        return self._breaker.resume(
-            wanted,
-            authorise=lambda who, _record, _action: who == OPERATOR,
-            reload=lambda order: self._now(task, order),
-        )
+        return taken_up(self._breaker, self.record, lambda order: self._now(task, order))
 
 
 def _message(role: str, content: str) -> Any:

@@ -20,12 +20,12 @@ from pydantic_ai.usage import UsageLimits
 
 from pytest_tripwire import Task
 from pytest_tripwire.adapters.pydantic_ai import Tripwire
-from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, Resume
+from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted
 from pytest_tripwire.timeline import Effect, InterruptionRecord, ToolSpec
 
 from ..cases.production_team import WRITTEN  # noqa: TID252 - no package to import from
+from .taking_up import WORKFLOW, taken_up
 
-OPERATOR = "olga"
 NO_LIMIT = UsageLimits(request_limit=None)
 
 
@@ -159,22 +159,10 @@ class Team:
             specs=declared(asks=self._asks),
             prices={task.model.name: (each, each)},
         )
-        return self._breaker.run(workflow="refunds@1")
+        return self._breaker.run(workflow=WORKFLOW)
 
     def _taken_up(self, task: Task) -> BreakerRun:
-        assert self._breaker is not None
-        assert self.record is not None
-        wanted = Resume(
-            run_id=self.record.run_id,
-            token_version=self.record.token_version,
-            operator=OPERATOR,
-            workflow="refunds@1",
-        )
-        return self._breaker.resume(
-            wanted,
-            authorise=lambda who, _record, _action: who == OPERATOR,
-            reload=lambda order: self._now(task, order),
-        )
+        return taken_up(self._breaker, self.record, lambda order: self._now(task, order))
 
 
 def in_a_thread_of_its_own(team: Team) -> Callable[[Task], str]:

@@ -11,17 +11,17 @@ import pytest
 
 from pytest_tripwire import Harness, Options, Run, Task
 from pytest_tripwire.adapters.adk import guarded
-from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, Resume
+from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
 from pytest_tripwire.timeline import ExternalChange, InterruptionRecord, Mutation
 
 from ..cases.production_team import factory  # noqa: TID252 - no package to import from
 from .adk_shop import DESK, MODES, Driven, said, support
+from .taking_up import WORKFLOW, taken_up
 
 NEEDS = ("google-adk",)
 
-OPERATOR = "olga"
 #: What else protects the agent: nothing, or the breaker of its team around the same tools.
 PROTECTIONS: dict[str, dict[str, Any]] = {
     "own": {"protection": "own"},
@@ -94,22 +94,10 @@ class Team:
             specs=DESK,
             prices={task.model.name: (each, each)},
         )
-        return self._breaker.run(workflow="refunds@1")
+        return self._breaker.run(workflow=WORKFLOW)
 
     def _taken_up(self, task: Task) -> BreakerRun:
-        assert self._breaker is not None
-        assert self._record is not None
-        wanted = Resume(
-            run_id=self._record.run_id,
-            token_version=self._record.token_version,
-            operator=OPERATOR,
-            workflow="refunds@1",
-        )
-        return self._breaker.resume(
-            wanted,
-            authorise=lambda who, _record, _action: who == OPERATOR,
-            reload=lambda order: self._now(task, order),
-        )
+        return taken_up(self._breaker, self._record, lambda order: self._now(task, order))
 
 
 def play(case: str, agent: Callable[[Task], Any], protection: str) -> Run:

@@ -11,16 +11,15 @@ import pytest
 from anthropic import Anthropic
 
 from pytest_tripwire import Harness, Options, Task
-from pytest_tripwire.adapters.anthropic import after_message, follow, guarded, guarded_dispatch
-from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted, Resume
+from pytest_tripwire.adapters.anthropic import follow, guarded
+from pytest_tripwire.breaker import Breaker, BreakerRun, Interrupted
 from pytest_tripwire.oracle import State
 from pytest_tripwire.timeline import ExternalChange, InterruptionRecord, Mutation
 
-from .anthropic_shop import DESK, breaker_of, options_of
+from .anthropic_shop import breaker_of, loops, options_of
+from .taking_up import WORKFLOW, taken_up
 
 NEEDS = ["anthropic"]
-
-OPERATOR = "olga"
 
 
 class Team:
@@ -55,39 +54,10 @@ class Team:
 
     def _begun(self, task: Task) -> BreakerRun:
         self._breaker = breaker_of(task)
-        return self._breaker.run(workflow="refunds@1")
+        return self._breaker.run(workflow=WORKFLOW)
 
     def _taken_up(self, task: Task) -> BreakerRun:
-        assert self._breaker is not None
-        assert self._record is not None
-        wanted = Resume(
-            run_id=self._record.run_id,
-            token_version=self._record.token_version,
-            operator=OPERATOR,
-            workflow="refunds@1",
-        )
-        return self._breaker.resume(
-            wanted,
-            authorise=lambda who, _record, _action: who == OPERATOR,
-            reload=lambda order: self._now(task, order),
-        )
-
-
-def loops(task: Task, client: Any, run: BreakerRun, messages: list[Any]) -> None:
-    """A loop of the team's own."""
-    answer = guarded_dispatch(task.tools.call, run, {name: DESK[name] for name in task.tools})
-    while run.before_model().allowed:
-        reply = client.messages.create(
-            model=task.model.name,
-            max_tokens=100,
-            messages=messages,
-            tools=task.tools.schemas("anthropic"),
-        )
-        after_message(run, reply)
-        messages.append({"role": "assistant", "content": reply.content})
-        if reply.stop_reason != "tool_use":
-            break
-        messages.append(answer(reply))
+        return taken_up(self._breaker, self._record, lambda order: self._now(task, order))
 
 
 def follows(task: Task, client: Any, run: BreakerRun, messages: list[Any]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from pytest_tripwire import Harness, Options, Run, Task
-from pytest_tripwire.breaker import Breaker, Interrupted, Resume
+from pytest_tripwire.breaker import Breaker, Interrupted
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
 from pytest_tripwire.timeline import ExternalChange, InterruptionRecord, Mutation, Reason
@@ -22,6 +22,7 @@ from .langchain_kit import (
     ROADS,
     untraced,  # noqa: F401 - a fixture
 )
+from .taking_up import WORKFLOW, taken_up
 
 NEEDS = ("langchain", "langgraph")
 
@@ -78,8 +79,6 @@ def test_an_agent_that_counts_its_money_itself_is_stopped_by_what_it_counts_firs
 
 # -- taken up again
 
-OPERATOR = "olga"
-
 
 class Team:
     """An agent that waits for an operator's word, and goes on in its thread.
@@ -114,22 +113,10 @@ class Team:
 
     def _begun(self, task: Task) -> Any:
         self._breaker = breaker_of(task)
-        return self._breaker.run(workflow="refunds@1")
+        return self._breaker.run(workflow=WORKFLOW)
 
     def _taken_up(self, task: Task) -> Any:
-        assert self._breaker is not None
-        assert self._record is not None
-        wanted = Resume(
-            run_id=self._record.run_id,
-            token_version=self._record.token_version,
-            operator=OPERATOR,
-            workflow="refunds@1",
-        )
-        return self._breaker.resume(
-            wanted,
-            authorise=lambda who, _record, _action: who == OPERATOR,
-            reload=lambda order: self._now(task, order),
-        )
+        return taken_up(self._breaker, self._record, lambda order: self._now(task, order))
 
 
 def as_it_is(task: Task, order: str) -> str | None:

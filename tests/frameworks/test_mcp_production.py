@@ -20,53 +20,17 @@ from pytest_tripwire.breaker import (
     BreakerRun,
     Interrupted,
     InterruptionRecord,
-    Resume,
     RunBudget,
     Usage,
 )
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.oracle import State
-from pytest_tripwire.timeline import Effect, Mutation, ToolSpec
+from pytest_tripwire.timeline import Mutation
+
+from .refund_desk import DESK
+from .taking_up import WORKFLOW, taken_up
 
 NEEDS = ["mcp", "openai"]
-
-WORKFLOW = "refunds@1"
-OPERATOR = "ada"
-
-
-def declared(name: str, effect: Effect, **fields: Any) -> ToolSpec:
-    """What a team would declare of one of the desk's tools."""
-    return ToolSpec(
-        name=name,
-        effect=effect,
-        definite_failures=("NotAcceptedError", "RateLimitedError", "UnknownRecordError"),
-        denials=("PolicyDeniedError",),
-        **fields,
-    )
-
-
-BY_ORDER: dict[str, Any] = {"operation": "refund", "identity": ("order_id",)}
-DESK = {
-    each.name: each
-    for each in (
-        declared("search_articles", Effect.READ, identity=("topic",), wording=("query",)),
-        declared(
-            "issue_refund", Effect.WRITE, wording=("reason",), result_id="refund_id", **BY_ORDER
-        ),
-        declared(
-            "issue_credit", Effect.WRITE, wording=("note",), result_id="refund_id", **BY_ORDER
-        ),
-        declared("get_refund", Effect.READ, identity=("order_id",)),
-        declared("get_order", Effect.READ, identity=("order_id",), result_version="version"),
-        declared(
-            "hand_over",
-            Effect.HANDOFF,
-            identity=("to", "order_id"),
-            wording=("note",),
-            required_fields=("findings",),
-        ),
-    )
-}
 
 
 class Clerk:
@@ -101,17 +65,8 @@ class Clerk:
         if self._breaker is None or task.resume is None or self.record is None:
             self._breaker = self._breaker or _breaker(task)
             return self._breaker.run(workflow=WORKFLOW)
-        wanted = Resume(
-            run_id=self.record.run_id,
-            token_version=self.record.token_version,
-            operator=OPERATOR,
-            workflow=WORKFLOW,
-        )
-        return self._breaker.resume(
-            wanted,
-            authorise=lambda who, _record, _action: who == OPERATOR,
-            reload=(await self._versions(server)).get,
-        )
+        reload = (await self._versions(server)).get
+        return taken_up(self._breaker, self.record, reload)
 
     async def _versions(self, server: Any) -> dict[str, str]:
         """The version of each record that the run has read, as it is now."""
