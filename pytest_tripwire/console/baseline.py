@@ -10,7 +10,7 @@ from pytest_tripwire.console.baseline_options import Wanted
 from pytest_tripwire.console.reports import merged, say
 from pytest_tripwire.gate import BaselineError, Entry, decide, outputs, read
 from pytest_tripwire.gate.prune import PruneError, needless, without
-from pytest_tripwire.gate.text import flat
+from pytest_tripwire.gate.text import flat, inert
 from pytest_tripwire.replay.command import OK, Streams
 from pytest_tripwire.replay.options import UsageError
 
@@ -38,7 +38,7 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
     if gone and (problem := outputs.written(wanted.file, left.encode())):
         raise UsageError(problem)
     lines = [f"taken out: {flat(e.agent)} on {flat(e.case)} ({flat(e.check)})" for e in gone]
-    say(streams, [*lines, f"{len(gone)} taken out, {len(entries) - len(gone)} left"])
+    say(streams, [*map(inert, lines), f"{len(gone)} taken out, {len(entries) - len(gone)} left"])
     return OK
 
 
@@ -48,5 +48,6 @@ def _shown(entries: Sequence[Entry], today: dt.date) -> list[str]:
         left = (each.expires - today).days
         when = f"{left} days left" if left >= 0 else "expired"
         name = f"{flat(each.agent)} on {flat(each.case)} ({flat(each.check)})"
-        lines.append(f"{each.expires}  {when}  {name}: {flat(each.reason)}, {flat(each.issue)}")
+        why = f"{flat(each.reason)}, {flat(each.issue)}"
+        lines.append(inert(f"{each.expires}  {when}  {name}: {why}"))
     return lines or ["nothing is known to fail"]

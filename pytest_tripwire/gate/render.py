@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_tripwire.gate.standing import Standing
-from pytest_tripwire.gate.text import flat, short
+from pytest_tripwire.gate.text import flat, inert, short, visible
 from pytest_tripwire.gate.verdict import Verdict
 from pytest_tripwire.oracle import timeline_text
 
@@ -43,9 +43,10 @@ def timelines(verdict: Verdict) -> Iterator[str]:
     for row in verdict.rows:
         if row.cell is not None and row.cell.events:
             first = row.cell.broken[0] if row.cell.broken else None
-            yield f"{flat(row.agent)} on {flat(row.case)}: {row.state}"
-            yield timeline_text(row.cell.events, marked=first.seq if first else 0)
-            yield from (f"- {flat(each.line)}" for each in row.cell.diagnosis)
+            yield inert(f"{flat(row.agent)} on {flat(row.case)}: {row.state}")
+            drawn = timeline_text(row.cell.events, marked=first.seq if first else 0)
+            yield "\n".join(inert(visible(line)) for line in drawn.split("\n"))
+            yield from (inert(f"- {flat(each.line)}") for each in row.cell.diagnosis)
 
 
 def gate(verdict: Verdict) -> Iterator[str]:
@@ -53,10 +54,10 @@ def gate(verdict: Verdict) -> Iterator[str]:
     yield word(verdict)
     for row in verdict.failing:
         detail = f": {short(row.detail)}" if row.detail else ""
-        yield f"  {row.state}: {flat(row.agent)} on {flat(row.case)}{detail}"
+        yield inert(f"  {row.state}: {flat(row.agent)} on {flat(row.case)}{detail}")
     for problem in verdict.problems:
-        yield f"  {flat(problem)}"
-    yield from (f"  (note: {flat(note)})" for note in verdict.notes)
+        yield inert(f"  {flat(problem)}")
+    yield from (inert(f"  (note: {flat(note)})") for note in verdict.notes)
     if not verdict.agents_declared:
         yield "  (counted: the agents that were collected, as the project declares none)"
 
@@ -77,11 +78,11 @@ def word(verdict: Verdict) -> str:
 
 
 def _under_test(verdict: Verdict) -> str:
-    names = [flat(name) for name in verdict.protections]
+    names = [inert(flat(name)) for name in verdict.protections]
     word = "protection" if len(names) == 1 else "protections"
     return f" ({word}: {', '.join(names)})" if names else ""
 
 
 def _aligned(line: tuple[str, ...], widths: list[int]) -> str:
     cut = [text.ljust(width) for text, width in zip(line, widths, strict=False)]
-    return "  ".join([*cut, line[-1]]).rstrip()
+    return inert("  ".join([*cut, line[-1]]).rstrip())
