@@ -16,7 +16,14 @@ import msgspec
 from pytest_tripwire.breaker.port import Conflict, Ledger
 from pytest_tripwire.breaker.tasks import Tasks
 from pytest_tripwire.breaker.telling import RunLock
-from pytest_tripwire.timeline import InterruptionRecord, WriteEntry, WriteStatus
+from pytest_tripwire.timeline import (
+    ApprovalNote,
+    DenialNote,
+    InterruptionRecord,
+    SafeAction,
+    WriteEntry,
+    WriteStatus,
+)
 
 if TYPE_CHECKING:
     from pytest_tripwire.breaker.core import Core
@@ -113,9 +120,21 @@ class KinLedger:
         """Ids of the whole family, as far as they have written anything or have not ended."""
         return tuple(self._kin)
 
-    def begin(self, entry: WriteEntry, conflict: Conflict) -> WriteEntry | None:
+    @property
+    def durable(self) -> bool:
+        """See `Ledger.durable`."""
+        return self._ledger.durable
+
+    @property
+    def owner(self) -> str:
+        """See `Ledger.owner`."""
+        return self._ledger.owner
+
+    def begin(
+        self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
+    ) -> WriteEntry | None:
         """See `Ledger.begin`."""
-        return self._ledger.begin(entry, lambda known: conflict(self._own(known)))
+        return self._ledger.begin(entry, lambda known: conflict(self._own(known)), ahead=ahead)
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:
         """Every write of one resource, oldest first; the family's as if they were its own."""
@@ -149,9 +168,36 @@ class KinLedger:
         """See `Ledger.record_of`."""
         return self._ledger.record_of(run_id)
 
-    def claim(self, run_id: str, token_version: int) -> InterruptionRecord | None:
+    def claim(
+        self,
+        run_id: str,
+        token_version: int,
+        *,
+        operator: str = "",
+        action: SafeAction = SafeAction.RESUME,
+    ) -> InterruptionRecord | None:
         """See `Ledger.claim`."""
-        return self._ledger.claim(run_id, token_version)
+        return self._ledger.claim(run_id, token_version, operator=operator, action=action)
+
+    def note_denials(self, run_id: str, notes: Sequence[DenialNote]) -> None:
+        """See `Ledger.note_denials`."""
+        self._ledger.note_denials(run_id, notes)
+
+    def denials_of(self, run_id: str) -> tuple[DenialNote, ...]:
+        """See `Ledger.denials_of`."""
+        return self._ledger.denials_of(run_id)
+
+    def keep_approval(self, note: ApprovalNote) -> None:
+        """See `Ledger.keep_approval`."""
+        self._ledger.keep_approval(note)
+
+    def approvals_of(self, run_id: str) -> tuple[ApprovalNote, ...]:
+        """See `Ledger.approvals_of`."""
+        return self._ledger.approvals_of(run_id)
+
+    def use_approval(self, run_id: str, call_id: str, times: int = 1) -> bool:
+        """See `Ledger.use_approval`."""
+        return self._ledger.use_approval(run_id, call_id, times)
 
     def _own(self, known: Sequence[WriteEntry]) -> tuple[WriteEntry, ...]:
         return tuple(

@@ -8,7 +8,10 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from pytest_tripwire.timeline import (
+    ApprovalNote,
+    DenialNote,
     InterruptionRecord,
+    SafeAction,
     ToolCall,
     ToolSpec,
     WriteEntry,
@@ -37,13 +40,34 @@ class Clock(Protocol):
 Conflict: TypeAlias = Callable[[Sequence[WriteEntry]], WriteEntry | None]
 
 
+class SupersededError(Exception):
+    """A run that somebody else has taken up since may not write any more."""
+
+
 class Ledger(Protocol):
     """Where writes and interruptions are kept. One owner of the truth, shared by many runs."""
 
-    def begin(self, entry: WriteEntry, conflict: Conflict) -> WriteEntry | None:
+    @property
+    def durable(self) -> bool:
+        """Whether it outlives the process, and is shared with others. Its methods may then wait for
+        a disk or a network.
+        """
+
+    @property
+    def owner(self) -> str:
+        """Names this process in entries; empty where no other can see them."""
+
+    def begin(
+        self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
+    ) -> WriteEntry | None:
         """Store `entry` before its write is dispatched, unless `conflict`, given the entries of
         its resource in order, names one that stands in the way. The check and the insertion are
         one atomic step. Returns that entry, or None when `entry` was stored.
+
+        `ahead` is what the record of the run would be if its process died now; the last one is
+        kept, for whoever finds the write and nobody who made it.
+
+        Raises SupersededError when the run's record has a later token version than `ahead`.
         """
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:
@@ -66,15 +90,43 @@ class Ledger(Protocol):
         """
 
     def store_record(self, record: InterruptionRecord) -> None:
-        """Keep an interruption record; replaces the record of the same run."""
+        """Keep an interruption record; replaces the record of the same run, unless that has a later
+        token version.
+        """
 
     def record_of(self, run_id: str) -> InterruptionRecord | None:
         """The record of a run, if it was interrupted."""
 
-    def claim(self, run_id: str, token_version: int) -> InterruptionRecord | None:
+    def claim(
+        self,
+        run_id: str,
+        token_version: int,
+        *,
+        operator: str = "",
+        action: SafeAction = SafeAction.RESUME,
+    ) -> InterruptionRecord | None:
         """Take an interrupted run up: raise its token version by one and return the record as it
-        was. Returns None, and changes nothing, when the version is another one by now. Atomic, so
-        that of several who try one wins.
+        was. Returns None, and changes nothing, when the version is another one by now, or the
+        interruption is over. Atomic, so that of several who try one wins.
+        """
+
+    def note_denials(self, run_id: str, notes: Sequence[DenialNote]) -> None:
+        """Keep what tools have denied a run; replaces what was kept of the same kind and resource.
+        No notes forget all of the run's.
+        """
+
+    def denials_of(self, run_id: str) -> tuple[DenialNote, ...]:
+        """What tools have denied a run, oldest first."""
+
+    def keep_approval(self, note: ApprovalNote) -> None:
+        """Keep a call that waits for a yes, or has got it; replaces the one of the same id."""
+
+    def approvals_of(self, run_id: str) -> tuple[ApprovalNote, ...]:
+        """The calls of a run that wait for a yes, or have got it, oldest first."""
+
+    def use_approval(self, run_id: str, call_id: str, times: int = 1) -> bool:
+        """Take `times` attempts from a granted call that has so many left; a negative number gives
+        them back. Atomic. Returns whether it was done.
         """
 
 

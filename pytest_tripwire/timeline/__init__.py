@@ -1,5 +1,6 @@
 """The values that every part speaks, and the timeline that orders them."""
 
+from pytest_tripwire.timeline.approval import ApprovalNote
 from pytest_tripwire.timeline.call import (
     ALLOW,
     Decision,
@@ -31,6 +32,7 @@ from pytest_tripwire.timeline.events import (
     Settled,
     WorldEvent,
 )
+from pytest_tripwire.timeline.happening import Became, Count, Happening
 from pytest_tripwire.timeline.reasons import Family, Reason
 from pytest_tripwire.timeline.record import (
     BudgetLine,
@@ -38,6 +40,7 @@ from pytest_tripwire.timeline.record import (
     InterruptionRecord,
     SafeAction,
     SeenVersion,
+    StepNote,
 )
 from pytest_tripwire.timeline.recorder import Timeline, Writer, from_json, to_json
 from pytest_tripwire.timeline.spec import (
@@ -55,11 +58,14 @@ __all__ = [
     "DEFAULT_VOLATILE",
     "UNASKED",
     "AnyEvent",
+    "ApprovalNote",
+    "Became",
     "BreakerEvent",
     "BudgetAlert",
     "BudgetLine",
     "ChildBegun",
     "CircuitOpened",
+    "Count",
     "Decided",
     "Decision",
     "Delivery",
@@ -70,6 +76,7 @@ __all__ = [
     "ExternalChange",
     "Family",
     "Finished",
+    "Happening",
     "InterruptionRecord",
     "Mode",
     "ModeChange",
@@ -85,6 +92,7 @@ __all__ = [
     "SeenVersion",
     "Settled",
     "Status",
+    "StepNote",
     "Timeline",
     "ToolCall",
     "ToolSpec",

@@ -57,6 +57,26 @@ class DenialNote(msgspec.Struct, frozen=True, kw_only=True):
     refused: int
 
 
+class StepNote(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the last things that a run has done, for whoever reads its record.
+
+    Args:
+        seq: number of the event.
+        at_s: seconds since the run began.
+        what: kind of event, e.g. `decided` or `settled`.
+        tool: the tool, where it is about one.
+        outcome: the decision, the status or the mode, as its string.
+        reason: why, where there is one.
+    """
+
+    seq: int
+    at_s: float
+    what: str
+    tool: str = ""
+    outcome: str = ""
+    reason: str = ""
+
+
 class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Stored before the run is let go. References and fingerprints only, never payloads.
 
@@ -82,6 +102,12 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
         safe_actions: what a person may do next.
         token_version: raised at each resume; two resumers cannot both win.
         ended_as: what became of the interruption, once it is over.
+        policy: version of the policy of the run; empty if nobody has said.
+        inputs: what the run was given to work on, as its caller names it; empty if nobody has said.
+        continues: the interrupted run that this one goes on from with other inputs.
+        last_tool: the tool of the call that was not let through.
+        at: when it was interrupted, in seconds on the breaker's clock.
+        steps: the last things that the run did, oldest first.
     """
 
     run_id: str
@@ -105,3 +131,9 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_s: float = 0.0
     token_version: int = 1
     ended_as: str | None = None
+    policy: str = ""
+    inputs: str = ""
+    continues: str = ""
+    last_tool: str = ""
+    at: float = 0.0
+    steps: tuple[StepNote, ...] = ()

@@ -33,6 +33,11 @@ class WriteEntry(msgspec.Struct, frozen=True, kw_only=True):
         reconciled: whether the authoritative read has said something about it already.
         came_back: whether the call is known to have ended; while it may still be running, a read
             that shows nothing proves nothing.
+        tenant: on whose behalf.
+        workflow: workflow and version of the run.
+        owner: the process that makes the write; empty where no other process can see the entry.
+        lease_until: seconds on the breaker's clock until which the owner answers for it. One that
+            is in flight past that reads as unknown to everybody else. None where it never ends.
         seq: position in the ledger, given by the ledger.
     """
 
@@ -48,4 +53,13 @@ class WriteEntry(msgspec.Struct, frozen=True, kw_only=True):
     result_id: str | None = None
     reconciled: bool = False
     came_back: bool = False
+    tenant: str = ""
+    workflow: str = ""
+    owner: str = ""
+    lease_until: float | None = None
     seq: int = 0
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is known what became of it."""
+        return self.status in {WriteStatus.CONFIRMED, WriteStatus.REJECTED}

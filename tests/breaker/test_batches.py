@@ -226,11 +226,11 @@ class FailsAt(MemoryLedger):
         super().__init__()
         self.left = number
 
-    def begin(self, entry: WriteEntry, conflict: Any) -> WriteEntry | None:
+    def begin(self, entry: WriteEntry, conflict: Any, **about: Any) -> WriteEntry | None:
         self.left -= 1
         if self.left == 0:
             raise StoreError
-        return super().begin(entry, conflict)
+        return super().begin(entry, conflict, **about)
 
 
 @both_roads

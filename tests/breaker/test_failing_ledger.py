@@ -45,8 +45,8 @@ class FlakyLedger(MemoryLedger):
             raise LedgerError(fate)
         return result
 
-    def begin(self, entry: WriteEntry, conflict: Any) -> WriteEntry | None:
-        return self._step(lambda: MemoryLedger.begin(self, entry, conflict))
+    def begin(self, entry: WriteEntry, conflict: Any, **about: Any) -> WriteEntry | None:
+        return self._step(lambda: MemoryLedger.begin(self, entry, conflict, **about))
 
     def settle(self, key: str, status: WriteStatus, **about: Any) -> None:
         self._step(lambda: MemoryLedger.settle(self, key, status, **about))

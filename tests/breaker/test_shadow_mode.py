@@ -601,7 +601,7 @@ class StoreError(Exception):
 class DownLedger(MemoryLedger):
     """Fails whatever it is asked."""
 
-    def begin(self, entry: WriteEntry, conflict: Any) -> WriteEntry | None:
+    def begin(self, entry: WriteEntry, conflict: Any, **about: Any) -> WriteEntry | None:
         raise StoreError
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:

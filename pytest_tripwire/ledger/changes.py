@@ -1,0 +1,128 @@
+"""How entries, records and approvals change, as functions from values to values: every store does
+the same, each in its own atomic step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from pytest_tripwire.ledger.store import Wanted
+from pytest_tripwire.timeline import (
+    ApprovalNote,
+    Became,
+    Count,
+    Happening,
+    InterruptionRecord,
+    SafeAction,
+    WriteEntry,
+    WriteStatus,
+)
+
+#: After these an interruption is still the same one.
+_STILL_OPEN = frozenset({Became.INTERRUPTED, Became.RESOLVED})
+
+
+def settled(
+    entry: WriteEntry,
+    status: WriteStatus,
+    *,
+    result_id: str | None,
+    reconciled: bool,
+    came_back: bool,
+) -> WriteEntry:
+    """An entry after somebody has said what is certain of it. What is certain stays so."""
+    stands = entry.is_certain and status not in {WriteStatus.CONFIRMED, WriteStatus.REJECTED}
+    return msgspec.structs.replace(
+        entry,
+        status=entry.status if stands else status,
+        result_id=result_id or entry.result_id,
+        reconciled=reconciled or entry.reconciled,
+        came_back=came_back or entry.came_back,
+    )
+
+
+def happened(
+    record: InterruptionRecord, before: InterruptionRecord | None, told: Sequence[Happening]
+) -> Became | None:
+    """What is new about a record that is stored; None if nothing is that anybody would count."""
+    if record.ended_as is not None:
+        was_open = before is None or before.ended_as is None
+        reconciled = record.ended_as == Became.RECONCILED
+        return Became.RECONCILED if reconciled and was_open else None
+    goes_on = bool(told) and told[-1].became in _STILL_OPEN
+    return None if goes_on else Became.INTERRUPTED
+
+
+def claimed(record: InterruptionRecord, action: SafeAction) -> tuple[InterruptionRecord, Became]:
+    """A record after somebody has taken the run up, and what to call that."""
+    read_only = action is SafeAction.RESUME_READ_ONLY
+    after = msgspec.structs.replace(record, token_version=record.token_version + 1)
+    return after, Became.RESUMED_READ_ONLY if read_only else Became.RESUMED
+
+
+def ended(record: InterruptionRecord, became: Became) -> InterruptionRecord:
+    """A record whose interruption is over."""
+    return msgspec.structs.replace(
+        record, ended_as=became.value, token_version=record.token_version + 1
+    )
+
+
+def used(note: ApprovalNote | None, times: int) -> ApprovalNote | None:
+    """An approval with so many attempts less; None where it has not so many left."""
+    if note is None or not note.granted or note.left < times:
+        return None
+    return msgspec.structs.replace(note, left=note.left - times)
+
+
+def is_wanted(record: InterruptionRecord, wanted: Wanted) -> bool:
+    """Whether somebody wants to see a record."""
+    return (
+        not (wanted.open_only and record.ended_as is not None)
+        and wanted.tenant in {None, record.tenant}
+        and wanted.workflow in {None, record.workflow}
+        and wanted.reason in {None, record.reason}
+    )
+
+
+def counted(happenings: Iterable[Happening]) -> tuple[Count, ...]:
+    """Interruptions by reason, workflow, tool and what became of them. The lines of each run are in
+    order.
+    """
+    open_ones: dict[str, Happening] = {}
+    numbers: Counter[tuple[Happening, str]] = Counter()
+    for each in happenings:
+        if each.became is Became.INTERRUPTED:
+            open_ones[each.run_id] = each
+        elif each.became not in _STILL_OPEN and each.run_id in open_ones:
+            numbers[_kind(open_ones.pop(each.run_id)), each.became.value] += 1
+    for each in open_ones.values():
+        numbers[_kind(each), ""] += 1
+    return tuple(
+        Count(
+            reason=kind.reason,
+            workflow=kind.workflow,
+            tool=kind.tool,
+            became=became,
+            number=number,
+        )
+        for (kind, became), number in sorted(numbers.items(), key=_order)
+    )
+
+
+def _kind(happening: Happening) -> Happening:
+    return Happening(
+        run_id="",
+        became=Became.INTERRUPTED,
+        at=0.0,
+        reason=happening.reason,
+        workflow=happening.workflow,
+        tool=happening.tool,
+    )
+
+
+def _order(item: tuple[tuple[Happening, str], int]) -> tuple[int, str, str, str, str]:
+    (kind, became), number = item
+    return -number, kind.reason, kind.workflow, kind.tool, became
