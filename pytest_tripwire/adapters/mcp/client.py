@@ -9,8 +9,7 @@ import mcp_types as types
 from mcp import Client, ClientSession
 
 from pytest_tripwire.adapters.mcp.results import Kept
-from pytest_tripwire.adapters.mcp.serving import failed
-from pytest_tripwire.adapters.mcp.taken import Taken, no_longer_reads
+from pytest_tripwire.adapters.mcp.taken import Taken
 from pytest_tripwire.guard import BreakerRun, UndeclaredToolError
 from pytest_tripwire.timeline import ToolSpec
 
@@ -120,8 +119,7 @@ class GuardedSession:
         kept = Kept()
 
         async def native(which: str, given: dict[str, Any]) -> Any:
-            if self._taken.is_another(which):
-                return kept.seen(failed(no_longer_reads(which)))
+            await self._taken.check(which, given, self._take_all)
             more: Any = (args, kwargs) if which == name else ((), {})
             return kept.seen(await self._session.call_tool(which, given, *more[0], **more[1]))
 

@@ -14,7 +14,7 @@ from pytest_tripwire.adapters.bridge import Bridge
 from pytest_tripwire.adapters.mcp.results import Kept
 from pytest_tripwire.adapters.mcp.runs import RunPerSession
 from pytest_tripwire.adapters.mcp.serving import failed
-from pytest_tripwire.adapters.mcp.taken import Taken, no_longer_reads
+from pytest_tripwire.adapters.mcp.taken import Taken
 from pytest_tripwire.guard import Breaker, BreakerRun
 from pytest_tripwire.timeline import ToolSpec
 
@@ -63,9 +63,11 @@ class ServerMiddleware:
         bridge = await _knowing(taken, taken.bridge(run), name, context, call_next)
         kept = Kept()
 
+        async def listed_anew() -> None:
+            taken.take(bridge, await _listed(context, call_next))
+
         async def native(which: str, arguments: dict[str, Any]) -> Any:
-            if taken.is_another(which):
-                return kept.seen(failed(no_longer_reads(which)))
+            await taken.check(which, arguments, listed_anew)
             own = {**params, "name": which, "arguments": arguments}
             given = await call_next(dataclasses.replace(context, params=own))
             return kept.seen(_result(given))

@@ -27,7 +27,11 @@ class Kept:
         return parsed
 
     def shown(self, result: Any) -> Any:
-        """The protocol's result: the server's own, with a hint if there is one, or the refusal."""
+        """The protocol's result: the server's own, with a hint if there is one, the refusal, or the
+        answer to a call that has not begun.
+        """
+        if isinstance(result, types.CallToolResult):
+            return result
         if not self._pairs:
             return failed(as_text(result))
         parsed, own = self._pairs[-1]

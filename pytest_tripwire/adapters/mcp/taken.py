@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_tripwire.adapters.bridge import Bridge
+from pytest_tripwire.adapters.mcp.fitting import Anew, Schemas
 from pytest_tripwire.adapters.mcp.hints import spec_of_tool
+from pytest_tripwire.adapters.mcp.serving import failed
 from pytest_tripwire.guard import BreakerRun, UndeclaredToolError
+from pytest_tripwire.guard.errors import NotBegun
 from pytest_tripwire.timeline import Effect, ToolSpec
 
 
@@ -24,6 +27,7 @@ class Taken:
         self._names: set[str] = set()
         self._by_own_word: set[str] = set()
         self._no_longer_reads: set[str] = set()
+        self._schemas = Schemas()
         self._whole = False
 
     def bridge(self, run: BreakerRun) -> Bridge:
@@ -34,9 +38,16 @@ class Taken:
         """Whether the server has to be asked for its tools before `name` is called."""
         return not self._whole or name not in self._names
 
-    def is_another(self, name: str) -> bool:
-        """Whether a tool was taken for a read by its own word, and says so no longer."""
-        return name in self._no_longer_reads
+    async def check(self, name: str, arguments: Mapping[str, Any], anew: Anew) -> None:
+        """See that a call may be sent; `anew` lists the server's tools once more.
+
+        Raises:
+            NotBegun: the tool does not take these arguments, or it was taken for a read by its own
+                word, and says so no longer.
+        """
+        await self._schemas.check(name, arguments, anew)
+        if name in self._no_longer_reads:
+            raise NotBegun(failed(_no_longer_reads(name)))
 
     def take(self, bridge: Bridge, tools: Iterable[Any]) -> dict[str, UndeclaredToolError]:
         """Take tools in as they are listed. Those that nobody declared are left out and returned,
@@ -44,6 +55,7 @@ class Taken:
         """
         left_out: dict[str, UndeclaredToolError] = {}
         for tool in tools:
+            self._schemas.note(tool)
             spec = spec_of_tool(tool) if self._hints else None
             if tool.name in self._names:
                 self._compare(tool.name, spec)
@@ -83,7 +95,7 @@ class Taken:
             self._no_longer_reads.add(name)
 
 
-def no_longer_reads(name: str) -> str:
+def _no_longer_reads(name: str) -> str:
     """What a call of a tool is told that is not what it was taken for."""
     return (
         f"The server declares {name!r} otherwise than when this run met it as a read, and so it "
