@@ -15,12 +15,13 @@ from pytest_tripwire.breaker.bound_key import with_minted_key
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.breaker.circuit import CircuitPolicy, Circuits
 from pytest_tripwire.breaker.core import Core
-from pytest_tripwire.breaker.kin import Kin, KinLedger
+from pytest_tripwire.breaker.kin import Kin
 from pytest_tripwire.breaker.memory import RunMemory
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
 from pytest_tripwire.breaker.records import spent_before, taken_over
 from pytest_tripwire.breaker.remembering import recalled, spent_by_now
 from pytest_tripwire.breaker.repetition import WINDOW, RepeatedError
+from pytest_tripwire.breaker.run_ledger import RunLedger
 from pytest_tripwire.breaker.shadow import Shadow
 from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.breaker.tasks import Tasks
@@ -141,17 +142,16 @@ def _spent(parts: Parts) -> Mapping[str, Decimal | float] | None:
     return None if parts.before is None else spent_before(parts.before)
 
 
-def _ledger(parts: Parts) -> Ledger:
-    """The ledger, as a run sees it whose children have written something before."""
+def _ledger(parts: Parts) -> RunLedger:
+    """The ledger as the run sees it, whose children may have written something before."""
     known: tuple[str, ...] = ()
     if parts.memory is not None:
         known = parts.memory.kin
     elif parts.before is not None:
         known = tuple(dict.fromkeys(entry.run_id for entry in parts.before.writes))
     others = [each for each in known if each != parts.context.run_id]
-    if not others:
-        return parts.ledger
-    return KinLedger(parts.ledger, parts.context.run_id, [parts.context.run_id, *others])
+    own = parts.context.run_id
+    return RunLedger(parts.ledger, own, [own, *others], parts.clock.now)
 
 
 def _telling(parts: Parts, post: Post) -> Telling:

@@ -13,7 +13,6 @@ from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.checks.stop_state import over
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding
-from pytest_tripwire.breaker.kin import KinLedger
 from pytest_tripwire.breaker.shadow import Shadow
 from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.timeline import ChildBegun, Decision, Mode, Reason, ToolSpec
@@ -45,17 +44,14 @@ def born(core: Core, agent: str, specs: Mapping[str, ToolSpec], *, judged: bool)
     version = core.context.token_version
     # A run that was taken up again does not know how many it had begun before.
     run_id = f"{core.run_id}/{f'{version}.' if version > 1 else ''}{core.kin.begun}"
-    ledger = core.ledger
-    if not isinstance(ledger, KinLedger):
-        ledger = core.ledger = KinLedger(ledger, core.run_id, [core.run_id])
-    ledger.adopt(run_id)
+    core.ledger.adopt(run_id)
     child = Core(
         context=_context(core, run_id, agent),
         specs={**core.specs, **{name: with_minted_key(spec) for name, spec in specs.items()}},
         budget=core.budget,
         accounts=core.accounts,
         policy=core.policy,
-        ledger=ledger.of(run_id),
+        ledger=core.ledger.of(run_id),
         clock=core.clock,
         events=core.events.of(run_id),
         new_key=core.new_key,
@@ -77,7 +73,7 @@ def gone(core: Core) -> None:
     core.kin.left(core)
     if core.parent is not None:
         core.parent.children[:] = [each for each in core.parent.children if each is not core]
-        if isinstance(core.ledger, KinLedger) and not core.ledger.of_run(core.run_id):
+        if not core.ledger.of_run(core.run_id):
             core.ledger.disown(core.run_id)
 
 

@@ -14,8 +14,9 @@ from pytest_tripwire.breaker.circuit import Circuits
 from pytest_tripwire.breaker.epoch import epoch_of
 from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.kin import Kin
-from pytest_tripwire.breaker.port import Clock, Ledger, Policy
+from pytest_tripwire.breaker.port import Clock, Policy
 from pytest_tripwire.breaker.progress import NO_PROGRESS_LIMIT
+from pytest_tripwire.breaker.run_ledger import RunLedger
 from pytest_tripwire.breaker.shadow import Shadow
 from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.breaker.tally import Tally
@@ -53,7 +54,7 @@ class Core:
     budget: RunBudget
     accounts: Accounts
     policy: Policy
-    ledger: Ledger
+    ledger: RunLedger
     clock: Clock
     events: Telling
     new_key: Callable[[], str]

@@ -10,7 +10,6 @@ from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.freshness import Freshness
-from pytest_tripwire.breaker.kin import KinLedger
 from pytest_tripwire.breaker.memory import PolicyDenial, RunMemory, StateError, StopMemory
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import denial_notes, denials_of, seen_versions
@@ -56,7 +55,7 @@ def remembered(core: Core, texts: tuple[str, ...]) -> RunMemory:
         policy_denials=tuple(PolicyDenial(*key, n) for key, n in state.policy_denials.items()),
         versions=seen_versions(state),
         changed=_changed(state.fresh, kin.changed),
-        kin=core.ledger.kin if isinstance(core.ledger, KinLedger) else (),
+        kin=core.ledger.kin,
         begun=kin.begun,
         progress=progress_memory.remembered(state.history),
     )

@@ -1,0 +1,53 @@
+"""For how long a process answers for a write that it has begun.
+
+A worker that dies leaves its writes in flight for ever. So each carries the moment until which its
+owner answers for it; past that, others take it for lost, and have it reconciled.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from pytest_tripwire.timeline import ToolSpec, WriteEntry, WriteStatus
+
+#: Seconds that a write has by default: more than any client waits for an answer.
+LEASE_S = 300.0
+#: A tool that is expected to take long has this many times as long.
+_SPARE = 3.0
+
+
+def lease_of(spec: ToolSpec, lease_s: float) -> float:
+    """Seconds for which a write of this tool is answered for."""
+    return max(lease_s, _SPARE * (spec.expected_duration_s or 0.0))
+
+
+def as_read(entry: WriteEntry, *, now: float, owner: str) -> WriteEntry:
+    """An entry as somebody reads it who is not its maker: unknown once its lease is over. Its own
+    process knows better, as it lives.
+    """
+    if not is_lost(entry, now=now) or (owner and entry.owner == owner):
+        return entry
+    return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN)
+
+
+def is_lost(entry: WriteEntry, *, now: float) -> bool:
+    """Whether a write is in flight past its lease."""
+    return (
+        entry.status is WriteStatus.IN_FLIGHT
+        and entry.lease_until is not None
+        and entry.lease_until <= now
+    )
+
+
+def last_sent(entry: WriteEntry) -> float:
+    """The last moment at which a write may have been sent, in seconds on the breaker's clock: one
+    whose call never came back may have been sent until its maker no longer answered for it.
+    """
+    if entry.came_back or entry.lease_until is None:
+        return entry.dispatched_at
+    return entry.lease_until
+
+
+def is_over(entry: WriteEntry, *, now: float) -> bool:
+    """Whether a write is certainly not being made any more, as far as its maker keeps its word."""
+    return entry.came_back or (entry.lease_until is not None and entry.lease_until <= now)
