@@ -28,7 +28,7 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
     if wanted.prune is None:
         say(streams, _shown(entries, today))
         return OK
-    evidence, _ = merged(wanted.prune)
+    evidence = merged(wanted.prune).evidence
     verdict = decide(evidence, today=today, baseline=entries)
     gone = needless(verdict.rows, evidence, entries)
     try:

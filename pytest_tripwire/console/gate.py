@@ -25,11 +25,11 @@ def execute(
     Raises:
         UsageError: for files that are no reports, or do not belong together.
     """
-    evidence, entries = merged(wanted.reports)
-    verdict = decide(evidence, today=today, baseline=entries)
+    found = merged(wanted.reports, expected=wanted.expect)
+    verdict = decide(found.evidence, today=today, baseline=found.baseline)
     lines = [] if wanted.quiet else [line for _, line in render.table(verdict, whole=True)]
     lines += render.gate(verdict)
-    whole = report(verdict, evidence, day=today, baseline=entries)
+    whole = report(verdict, found.evidence, day=today, baseline=found.baseline, origin=found.origin)
     problems = [
         outputs.written(path, content)
         for path, content in outputs.files(verdict, whole, json=wanted.report, html=wanted.html)

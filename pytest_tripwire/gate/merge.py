@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from pytest_tripwire.gate.baseline import Entry
 from pytest_tripwire.gate.evidence import Evidence
+from pytest_tripwire.gate.origin import Origin
 from pytest_tripwire.gate.report import Report
+from pytest_tripwire.gate.text import flat, inert
 
 #: What has to be the same in all of them: what it is called, and how to get at it.
 _SAME: tuple[tuple[str, Callable[[Evidence], Any]], ...] = (
-    ("version of pytest-agent-tripwire", lambda each: each.version),
-    ("version of the standard cases", lambda each: each.catalogue_version),
-    ("list of the standard cases", lambda each: ", ".join(each.catalogue)),
     ("declared agents (`tripwire_agents`)", lambda each: ", ".join(sorted(each.declared))),
     ("declared protection", lambda each: each.protection or "none"),
     ("rounds (`--tripwire-repeat`)", lambda each: each.rounds),
@@ -25,6 +24,13 @@ _SAME: tuple[tuple[str, Callable[[Evidence], Any]], ...] = (
     ),
 )
 
+#: What has to be the same as far as it is known.
+_ORIGIN: tuple[tuple[str, Callable[[Origin], str]], ...] = (
+    ("commit", lambda each: each.commit),
+    ("CI run", lambda each: each.run),
+)
+
+_LEFT_OVER = "one of them may be left over from a run before; begin with an empty folder"
 _LOST = (
     "nobody says which agents there are, so that a report that is missing would not be missed; "
     "declare `tripwire_agents`"
@@ -35,33 +41,70 @@ class MixedReportsError(ValueError):
     """Reports that are not of one and the same project. One line for each difference."""
 
 
-def merge(reports: Sequence[tuple[str, Report]]) -> tuple[Evidence, tuple[Entry, ...] | None]:
-    """The evidence of all, and the baseline that they share.
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
+    """What several reports come to.
+
+    Args:
+        evidence: of all of them.
+        baseline: the one that they share; None without a baseline.
+        origin: where they come from, as far as they say.
+    """
+
+    evidence: Evidence
+    baseline: tuple[Entry, ...] | None = None
+    origin: Origin | None = None
+
+
+def merge(reports: Sequence[tuple[str, Report]], *, expected: int | None = None) -> Merged:
+    """The evidence of all, and what they share.
 
     Args:
         reports: at least one, each by the name of its file.
+        expected: how many there have to be; None if nobody says. Another number is a problem of
+            the verdict.
 
     Raises:
         MixedReportsError: they differ in what has to be the same.
     """
-    found = [each.evidence for _, each in reports]
-    problems = []
-    for what, of in _SAME:
-        named = [(name, of(each.evidence)) for name, each in reports]
-        if len({value for _, value in named}) > 1:
-            problems.append(f"the {what} differs: {_told(named)}")
-    if any(each.baseline != reports[0][1].baseline for _, each in reports):
-        names = ", ".join(name for name, _ in reports)
-        problems.append(f"the baseline differs: {names} were not run with one and the same file")
-    days = sorted(each.day for _, each in reports)
-    if (days[-1] - days[0]).days > 1:
-        problems.append(
-            f"they are of {days[0]} and of {days[-1]}: one of them may be left over from a run "
-            "before; begin with an empty folder"
-        )
+    problems = [*_mixed(reports), *_apart(reports)]
     if problems:
         raise MixedReportsError("\n".join(problems))
-    whole = msgspec.structs.replace(
+    evidence = _together([each.evidence for _, each in reports])
+    evidence = _noticed(evidence, several=len(reports) > 1)
+    return Merged(
+        evidence=_counted(evidence, len(reports), expected),
+        baseline=reports[0][1].baseline,
+        origin=_shared([each.origin for _, each in reports]),
+    )
+
+
+def _mixed(reports: Sequence[tuple[str, Report]]) -> Iterator[str]:
+    """In what they differ that has to be the same."""
+    for what, of in _SAME:
+        yield from _differing(what, [(name, of(each.evidence)) for name, each in reports])
+    if any(each.baseline != reports[0][1].baseline for _, each in reports):
+        names = ", ".join(name for name, _ in reports)
+        yield f"the baseline differs: {names} were not run with one and the same file"
+
+
+def _apart(reports: Sequence[tuple[str, Report]]) -> Iterator[str]:
+    """What tells that they are not of one and the same run."""
+    for what, of in _ORIGIN:
+        known = [(name, of(each.origin)) for name, each in reports if each.origin is not None]
+        told = _differing(what, [(name, value) for name, value in known if value])
+        yield from (f"{each}; {_LEFT_OVER}" for each in told)
+    days = sorted(each.day for _, each in reports)
+    if (days[-1] - days[0]).days > 1:
+        yield f"they are of {days[0]} and of {days[-1]}: {_LEFT_OVER}"
+
+
+def _differing(what: str, named: Sequence[tuple[str, Any]]) -> list[str]:
+    values = {value for _, value in named}
+    return [f"the {what} differs: {_told(named)}"] if len(values) > 1 else []
+
+
+def _together(found: Sequence[Evidence]) -> Evidence:
+    return msgspec.structs.replace(
         found[0],
         planned=tuple(dict.fromkeys(each for one in found for each in one.planned)),
         judged=tuple(each for one in found for each in one.judged),
@@ -70,7 +113,24 @@ def merge(reports: Sequence[tuple[str, Report]]) -> tuple[Evidence, tuple[Entry,
         failed=tuple(dict.fromkeys(each for one in found for each in one.failed)),
         problems=tuple(dict.fromkeys(each for one in found for each in one.problems)),
     )
-    return _noticed(whole, several=len(found) > 1), reports[0][1].baseline
+
+
+def _shared(origins: Sequence[Origin | None]) -> Origin | None:
+    known = [each for each in origins if each is not None]
+    if not known:
+        return None
+    commit = next((each.commit for each in known if each.commit), "")
+    return Origin(commit=commit, run=next((each.run for each in known if each.run), ""))
+
+
+def _counted(whole: Evidence, came: int, expected: int | None) -> Evidence:
+    """A report that is missing may lack no cell, where several tests are about one."""
+    if expected is None or came == expected:
+        return whole
+    lost = "a shard was lost, or left no report"
+    more = "one of them is of another run, or `--expect` is out of date"
+    told = f"reports expected: {expected}, found: {came}; {lost if came < expected else more}"
+    return msgspec.structs.replace(whole, problems=(*whole.problems, told))
 
 
 def _noticed(whole: Evidence, *, several: bool) -> Evidence:
@@ -85,4 +145,4 @@ def _told(named: Sequence[tuple[str, Any]]) -> str:
     first: dict[Any, str] = {}
     for name, value in named:
         first.setdefault(value, name)
-    return "; ".join(f"{value or 'none'} in {name}" for value, name in first.items())
+    return "; ".join(inert(flat(f"{value or 'none'} in {name}")) for value, name in first.items())

@@ -11,6 +11,7 @@ import msgspec
 
 from pytest_tripwire.gate.baseline import Entry
 from pytest_tripwire.gate.evidence import Evidence
+from pytest_tripwire.gate.origin import Origin
 from pytest_tripwire.gate.rows import Row
 from pytest_tripwire.gate.standing import Standing
 from pytest_tripwire.gate.verdict import Verdict
@@ -68,6 +69,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         notes: what should be known, and fails nothing.
         baseline: what was known to fail; None without a baseline.
         evidence: all that the verdict is made of.
+        origin: the commit and the CI run that it is of; None where no CI service tells.
     """
 
     schema_version: int
@@ -80,6 +82,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     baseline: tuple[Entry, ...] | None
     evidence: Evidence
+    origin: Origin | None = None
 
 
 def report(
@@ -88,6 +91,7 @@ def report(
     *,
     day: dt.date,
     baseline: Sequence[Entry] | None,
+    origin: Origin | None = None,
 ) -> Report:
     """The report of a verdict, and of what it was made of."""
     return Report(
@@ -101,6 +105,7 @@ def report(
         notes=verdict.notes,
         baseline=None if baseline is None else tuple(baseline),
         evidence=evidence,
+        origin=origin,
     )
 
 

@@ -87,8 +87,7 @@ def _problems(evidence: Evidence) -> list[str]:
             "running `tripwire_agent_id` can tell; declare `tripwire_agents`"
         )
     problems += _unfinished(evidence)
-    if evidence.agents and len(_bare(evidence)) == len(evidence.agents) * len(evidence.catalogue):
-        problems.append("`tripwire_not_applicable` leaves nothing that could be judged")
+    problems += _nothing_left(evidence)
     if not evidence.agents:
         problems.append("no agent was collected, so nothing was judged; declare `tripwire_agents`")
     cells = [each.cell for each in evidence.judged]
@@ -100,6 +99,20 @@ def _problems(evidence: Evidence) -> list[str]:
     problems += _others(cells, evidence.protection)
     problems += _strangers(evidence)
     return [*problems, *evidence.problems]
+
+
+def _nothing_left(evidence: Evidence) -> list[str]:
+    """A declaration that leaves nothing to judge, whether it is right or not."""
+    bare = _bare(evidence)
+    if not evidence.agents or len(bare) < len(evidence.agents) * len(evidence.catalogue):
+        return []
+    ran = sorted({(each.cell.agent, each.cell.case) for each in evidence.judged} & bare)
+    told = "`tripwire_not_applicable` says that no agent has a part in any of the standard cases"
+    if not ran:
+        return [f"{told}, so that nothing is left to be judged: name only those without a part"]
+    agent, case = ran[0]
+    more = f" and {len(ran) - 1} more were" if len(ran) > 1 else " was"
+    return [f"{told}, yet {agent} on {case}{more} run: take out of it what is run"]
 
 
 def _bare(evidence: Evidence) -> set[tuple[str, str]]:

@@ -35,6 +35,8 @@ class Reporter:
         self._finished: dict[str, None] = {}
         self._failed: dict[str, None] = {}
         self._uncollected: dict[str, None] = {}
+        #: One and the same for the verdict and its report, though midnight comes between.
+        self._day = known.today()
         self._verdict: Verdict | None = None
         self._unwritten: list[str] = []
         self._annotation = ""
@@ -137,14 +139,21 @@ class Reporter:
             from pytest_tripwire.gate import decide
 
             entries = self._config.stash.get(known.BASELINE, None)
-            self._verdict = decide(self._evidence(), today=known.today(), baseline=entries)
+            self._verdict = decide(self._evidence(), today=self._day, baseline=entries)
         return self._verdict
 
     def _report(self) -> Report:
+        from pytest_tripwire.gate.origin import origin
         from pytest_tripwire.gate.report import report
 
         entries = self._config.stash.get(known.BASELINE, None)
-        return report(self._decided(), self._evidence(), day=known.today(), baseline=entries)
+        return report(
+            self._decided(),
+            self._evidence(),
+            day=self._day,
+            baseline=entries,
+            origin=origin(os.environ),
+        )
 
     def _evidence(self) -> Evidence:
         from pytest_tripwire import __version__

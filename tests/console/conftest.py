@@ -11,14 +11,20 @@ from typing import Any
 
 import pytest
 
+from pytest_tripwire import __version__
+from pytest_tripwire.cases import CASE_IDS
+from pytest_tripwire.cases.catalogue import CATALOGUE_VERSION
 from pytest_tripwire.cli import main
-from pytest_tripwire.gate import Entry, Evidence, Judged, Planned, decide
+from pytest_tripwire.gate import Entry, Evidence, Judged, NotApplicable, Planned, decide
+from pytest_tripwire.gate.origin import Origin
 from pytest_tripwire.gate.report import encode, report
 from pytest_tripwire.oracle import Cell, State
 from pytest_tripwire.replay.command import Streams
 
 TODAY = dt.date.today()  # noqa: DTZ011 - as the command takes it
 CASES = ("lost-write", "deadline")
+#: The agent has no part in the other standard cases, so that two tests make a whole.
+BARE = tuple(NotApplicable(agent="shop", case=case) for case in CASE_IDS if case not in CASES)
 
 
 def cell(case: str, **fields: Any) -> Cell:
@@ -29,11 +35,12 @@ def cell(case: str, **fields: Any) -> Cell:
 def evidence(*cells: Cell, planned: tuple[str, ...] = CASES, **more: Any) -> Evidence:
     """What a run knows that has collected a test of each case, and run one for each cell."""
     base: dict[str, Any] = {
-        "version": "1",
-        "catalogue_version": 1,
-        "catalogue": CASES,
+        "version": __version__,
+        "catalogue_version": CATALOGUE_VERSION,
+        "catalogue": CASE_IDS,
         "declared": ("shop",),
         "protection": "harness",
+        "not_applicable": BARE,
     }
     return Evidence(
         planned=tuple(Planned(agent="shop", case=c, test=f"t[{c}]") for c in planned),
@@ -49,10 +56,16 @@ Write = Callable[..., str]
 def write(tmp_path: Path) -> Write:
     """Writes a report file; its name."""
 
-    def written(name: str, made: Evidence, baseline: tuple[Entry, ...] | None = None) -> str:
+    def written(
+        name: str,
+        made: Evidence,
+        baseline: tuple[Entry, ...] | None = None,
+        origin: Origin | None = None,
+    ) -> str:
         verdict = decide(made, today=TODAY, baseline=baseline)
+        whole = report(verdict, made, day=TODAY, baseline=baseline, origin=origin)
         path = tmp_path / name
-        path.write_bytes(encode(report(verdict, made, day=TODAY, baseline=baseline)))
+        path.write_bytes(encode(whole))
         return str(path)
 
     return written
@@ -89,8 +102,6 @@ RunPytest = Callable[..., pytest.RunResult]
 
 
 @pytest.fixture
-def run_pytest(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> RunPytest:
+def run_pytest(pytester: pytest.Pytester) -> RunPytest:
     """Runs pytest in a process of its own, as a user types it."""
-    # Hypothesis takes longer to load than all else together.
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly -p no:hypothesispytest")
     return lambda *argv: pytester.run(sys.executable, "-m", "pytest", *argv)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import os
 import re
 import shlex
 import subprocess
@@ -31,10 +30,8 @@ COMMANDS = {"init": init_options, "gate": gate_options, "baseline": baseline_opt
 def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     program, *words = shlex.split(line)
     module = {"agent-tripwire": "pytest_tripwire", "pytest": "pytest"}[program]
-    more = {"PYTEST_ADDOPTS": "-p no:randomly -p no:hypothesispytest"}
     return subprocess.run(
-        [sys.executable, "-m", module, *words], cwd=folder, env={**os.environ, **more},
-        capture_output=True, encoding="utf-8", check=False,
+        [sys.executable, "-m", module, *words], cwd=folder, capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
 
 

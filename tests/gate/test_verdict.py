@@ -127,6 +127,23 @@ def test_a_row_tells_what_broke_first_else_how_it_ended(cell: Make) -> None:
     assert [row.protection for row in decided.rows] == ["harness", "harness"]
 
 
+def test_a_declaration_that_leaves_nothing_says_so(cell: Make) -> None:
+    told = "`tripwire_not_applicable` says that no agent has a part in any of the standard cases"
+
+    assert verdict(bare=[("a", "x")]).problems == (
+        f"{told}, so that nothing is left to be judged: name only those without a part",
+    )
+    ran = [cell(), cell(agent="b"), cell(agent="b", case="own")]
+    bare = [("a", "x"), ("b", "x")]
+    assert verdict(ran[0], declared=AGENTS, bare=bare).problems == (
+        f"{told}, yet a on x was run: take out of it what is run",
+    )
+    assert verdict(*ran, declared=AGENTS, bare=bare).problems == (
+        f"{told}, yet a on x and 1 more were run: take out of it what is run",
+    )
+    assert verdict(*ran, declared=AGENTS, bare=bare[:1]).problems == ()
+
+
 # -- properties
 
 

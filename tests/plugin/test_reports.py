@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_tripwire.gate.origin import Origin
 from pytest_tripwire.gate.report import decode
 
 LOST = "lost-write"
@@ -156,6 +157,18 @@ def test_without_the_gate_github_hears_nothing(
 
     assert "::error" not in str(result.stdout)
     assert not (folder / "summary.md").exists()
+
+
+def test_a_report_says_which_commit_and_run_made_it(
+    bad: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_SHA", "c0ffee")
+    monkeypatch.setenv("GITHUB_RUN_ID", "7")
+
+    bad.spawn("-n", "2", "--tripwire-report=report.json", "-k", LOST)
+
+    made = decode((folder / "report.json").read_bytes())
+    assert made.origin == Origin(commit="c0ffee", run="7")
 
 
 # -- cases that the project has no part for
