@@ -10,6 +10,7 @@ import msgspec
 from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import UNSETTLED
+from pytest_tripwire.guard.token import decode
 from pytest_tripwire.timeline import Decision, InterruptionRecord, Mode, Reason, SafeAction
 
 #: Says whether an operator may do this to this record.
@@ -43,6 +44,20 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     operator: str
     workflow: str = ""
     read_only: bool = False
+
+    @classmethod
+    def from_token(cls, text: str, *, operator: str, workflow: str = "") -> Resume:
+        """What the line of `agent-tripwire records resume-token` asks for. It grants nothing:
+        `operator` is who asks by your own authentication. Raises ValueError for any other text.
+        """
+        token = decode(text)
+        return cls(
+            run_id=token.run_id,
+            token_version=token.token_version,
+            operator=operator,
+            workflow=workflow,
+            read_only=token.read_only,
+        )
 
     @property
     def action(self) -> SafeAction:

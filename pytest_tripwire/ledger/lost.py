@@ -1,0 +1,75 @@
+"""Runs that died with a write in flight: nobody has told of them, so whoever looks does."""
+
+from __future__ import annotations
+
+import msgspec
+
+from pytest_tripwire.breaker.leases import as_read, is_lost
+from pytest_tripwire.breaker.records import safe_actions
+from pytest_tripwire.ledger.store import Store
+from pytest_tripwire.timeline import InterruptionRecord, Mode, Reason, WriteEntry, WriteStatus
+
+_LOST = (
+    "The worker of this run is gone: nobody answers for its call of {tools} any more, which may "
+    "have happened or not."
+)
+
+
+def writes_of(store: Store, record: InterruptionRecord, now: float) -> tuple[WriteEntry, ...]:
+    """Every write of a run and of those that work for it, as it is known now, oldest first.
+
+    Args:
+        store: where they are kept.
+        record: of the run; the writes in it may be settled since.
+        now: seconds on the breaker's clock; what is in flight past its lease is unknown.
+    """
+    return tuple(as_read(entry, now=now, owner="") for entry in _kept(store, record))
+
+
+def adopt(store: Store, now: float) -> tuple[InterruptionRecord, ...]:
+    """Take every run that died with a write in flight into the records; those that are new there.
+    Each such write is `unknown` from then on.
+
+    Args:
+        store: where to look, and where to keep them.
+        now: seconds on the breaker's clock.
+
+    Raises:
+        StoreError: the store cannot be read, or not be written.
+    """
+    return tuple(made for left in store.lost(now) if (made := _adopted(store, left, now)))
+
+
+def as_lost(store: Store, left: InterruptionRecord, now: float) -> InterruptionRecord:
+    """The record of a run that died, made of the one that it has left `ahead`."""
+    gone = [each for each in _kept(store, left) if is_lost(each, now=now)]
+    writes = writes_of(store, left, now)
+    return msgspec.structs.replace(
+        left,
+        mode=Mode.READ_ONLY,
+        reason=Reason.UNKNOWN_SIDE_EFFECT,
+        message=_LOST.format(tools=", ".join(dict.fromkeys(each.tool for each in gone))),
+        writes=writes,
+        safe_actions=safe_actions(writes, held=False),
+        last_tool=gone[-1].tool if gone else left.last_tool,
+        last_intent=gone[-1].intent if gone else left.last_intent,
+        at=max((each.lease_until or 0.0 for each in gone), default=left.at),
+    )
+
+
+def _adopted(store: Store, left: InterruptionRecord, now: float) -> InterruptionRecord | None:
+    """Stored before anything else is changed: whoever dies in between leaves it to the next."""
+    gone = [each.key for each in _kept(store, left) if is_lost(each, now=now)]
+    store.store_record(as_lost(store, left, now))
+    for key in gone:
+        store.settle(key, WriteStatus.UNKNOWN)
+    kept = store.record_of(left.run_id)
+    return kept if kept is not None and kept.ended_as is None else None
+
+
+def _kept(store: Store, record: InterruptionRecord) -> list[WriteEntry]:
+    runs = dict.fromkeys([record.run_id, *(each.run_id for each in record.writes)])
+    entries = [entry for run_id in runs for entry in store.of_run(run_id)]
+    known = {entry.key for entry in entries}
+    entries += [each for each in record.writes if each.key not in known]
+    return sorted(entries, key=lambda each: each.seq)
