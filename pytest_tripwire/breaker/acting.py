@@ -9,13 +9,17 @@ import msgspec
 
 from pytest_tripwire.breaker.admissions import Admitted
 from pytest_tripwire.breaker.budget import Dimension
+from pytest_tripwire.breaker.checks.approval import approval, approved
 from pytest_tripwire.breaker.checks.budgets import needs, spent
 from pytest_tripwire.breaker.checks.write_certainty import explain
 from pytest_tripwire.breaker.circuit import CircuitTrip
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding, Proposal
-from pytest_tripwire.breaker.findings import verdict_of
+from pytest_tripwire.breaker.findings import taken_up_elsewhere, too_late, verdict_of
+from pytest_tripwire.breaker.keeping import keep_denial
+from pytest_tripwire.breaker.leases import lease_of
 from pytest_tripwire.breaker.modes import Modes
+from pytest_tripwire.breaker.port import SupersededError
 from pytest_tripwire.breaker.shadow import Shadow
 from pytest_tripwire.breaker.tally import UNDECLARED
 from pytest_tripwire.breaker.writes import Begun, Writes
@@ -49,12 +53,14 @@ class Acting:
             return spent(short)
         admitted = self._admitted(proposal, taken)
         try:
-            finding = self._write_ahead(admitted) if proposal.spec.mutates else None
+            finding = self._approved(admitted)
+            if finding is None and proposal.spec.mutates:
+                finding = self._write_ahead(admitted)
         except BaseException:
-            self.release(admitted)
+            self._take_back(admitted)
             raise
         if finding is not None:
-            self.release(admitted)
+            self._take_back(admitted)
             return finding
         self._let_in(admitted)
         return None
@@ -95,7 +101,8 @@ class Acting:
             return
         reads_only = core.mode is Mode.READ_ONLY
         core.state.diagnosed = core.state.diagnosed or (reads_only and bool(admitted.needs))
-        core.state.approvals.use(proposal, now=admitted.at)
+        if core.shadow is not None:
+            core.state.approvals.use(proposal, now=admitted.at)
         admitted.ticket = core.circuits.admit(
             proposal.spec.name, proposal.intent.exact, turn=proposal.turn, now=admitted.at
         )
@@ -105,8 +112,26 @@ class Acting:
             # Counted at once, or calls side by side would not see one another.
             core.state.executed[proposal.intent.digest] += 1
 
+    def _approved(self, admitted: Admitted) -> Finding | None:
+        """Use up one attempt of the yes that a call has, unless another process was first."""
+        proposal, approvals = admitted.proposal, self._core.state.approvals
+        used = approvals.use(proposal, now=admitted.at)
+        if used is None:
+            return approval(self._core, proposal) or approved(self._core, proposal)
+        admitted.approval = used
+        return None
+
+    def _take_back(self, admitted: Admitted) -> None:
+        """Give back all that was taken for a call that does not run."""
+        self.release(admitted)
+        if admitted.approval:
+            self._core.state.approvals.give_back(admitted.approval)
+
     def _write_ahead(self, admitted: Admitted) -> Finding | None:
-        begun = self._writes.begin(admitted.proposal)
+        try:
+            begun = self._writes.begin(admitted.proposal)
+        except SupersededError:
+            return taken_up_elsewhere()
         if isinstance(begun, WriteEntry):
             return explain(begun, self._core, admitted.proposal)
         admitted.key, admitted.act = begun.key, begun.act
@@ -121,13 +146,23 @@ class Acting:
         core.tally.calls -= 1
         if admitted.counted and core.budget.max_same_intent is not None:
             core.state.executed[admitted.proposal.intent.digest] -= 1
-        self.release(admitted)
+        self._take_back(admitted)
         if admitted.ticket is not None:
             core.circuits.abandon(admitted.ticket)
         if admitted.stamp is not None and core.rate is not None:
             core.rate.withdraw(admitted.stamp)
         if admitted.key is not None:
             self._writes.withdraw(admitted.key)
+
+    def overdue(self, admitted: Admitted) -> Finding | None:
+        """Why a write that was let through is not begun any more: its lease is over, so others may
+        take it for lost.
+        """
+        core, spec = self._core, admitted.proposal.spec
+        if admitted.key is None or not core.ledger.durable:
+            return None
+        over = core.clock.now() >= admitted.at + lease_of(spec, core.context.lease_s)
+        return too_late(spec.name) if over and core.shadow is None else None
 
     def release(self, admitted: Admitted) -> None:
         """Give back what was reserved."""
@@ -159,10 +194,11 @@ class Acting:
     def count(self, proposal: Proposal, finding: Finding) -> None:
         """Keep in mind that something was not let through."""
         state = self._core.state
-        state.last_intent = proposal.intent.digest
+        state.last_intent, state.last_tool = proposal.intent.digest, proposal.spec.name
         if finding.denial is not None and finding.denial in state.denials:
             seen = state.denials[finding.denial]
             state.denials[finding.denial] = msgspec.structs.replace(seen, refused=seen.refused + 1)
+            keep_denial(self._core, finding.denial)
         if finding.rule:
             key = (proposal.spec.kind, proposal.intent.resource, finding.rule)
             state.policy_denials[key] += 1

@@ -18,6 +18,7 @@ from pytest_tripwire.timeline import Mode, ToolCall
 class Admitted:
     """A call that was let through, in the mode that the run had then, and has not come back.
     `act` is what it does, if it writes. `counted`: an enforced run would have let it through too.
+    `approval`: the id of the call under which a person has said yes to it.
     """
 
     proposal: Proposal
@@ -29,6 +30,7 @@ class Admitted:
     stamp: float | None = None
     act: Act | None = None
     counted: bool = True
+    approval: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,9 +70,10 @@ class Admissions:
         """How many calls of one turn are under way."""
         return sum(each.proposal.turn == turn for each in self.waiting)
 
-    def count(self, intent: str) -> int:
-        """How many calls of one intent are under way."""
-        return sum(each.proposal.intent.digest == intent for each in self.waiting)
+    def count(self, intent: str, speaker: str | None = None) -> int:
+        """How many calls of one intent are under way, of one speaker or of all."""
+        same = (each.proposal for each in self.waiting if each.proposal.intent.digest == intent)
+        return sum(speaker is None or each.speaker == speaker for each in same)
 
 
 def _is_named(known: ToolCall, call: ToolCall) -> bool:

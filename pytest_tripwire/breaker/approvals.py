@@ -3,22 +3,42 @@
 It holds for the same intent, whatever nonce the next attempt carries, until it expires or is used
 up, and as long as what it rests on has not changed since the call was proposed: not since it was
 granted, as a change in between was not seen either.
+
+Whatever changes is kept in the store too, under the run's id, so that a yes outlives the process,
+and no attempt at it is made twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
+from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.freshness import mentioned
 from pytest_tripwire.breaker.words import is_id
+from pytest_tripwire.timeline import ApprovalNote
 
 #: Calls of one run that wait for a yes.
 _MOST = 256
+#: Named in place of what another process knew by its name.
+_WHAT = "what it rests on"
+
+
+class Book(Protocol):
+    """Where approvals are kept; see `Ledger`."""
+
+    def keep_approval(self, note: ApprovalNote) -> None:
+        """See `Ledger.keep_approval`."""
+
+    def approvals_of(self, run_id: str) -> tuple[ApprovalNote, ...]:
+        """See `Ledger.approvals_of`."""
+
+    def use_approval(self, run_id: str, call_id: str, times: int = 1) -> bool:
+        """See `Ledger.use_approval`."""
 
 
 class Standing(StrEnum):
@@ -37,7 +57,7 @@ class Parked(msgspec.Struct, kw_only=True):
     Args:
         intent: its fingerprint.
         kind: operation class.
-        names: the things that it names.
+        names: fingerprints of the things that it names.
         evidence: the event at which it was parked.
         granted: whether somebody has said yes.
         expires_at: seconds on the run's clock; None for never.
@@ -46,6 +66,7 @@ class Parked(msgspec.Struct, kw_only=True):
         resumed: whether the run was taken up again since it was granted.
         version: what the person has seen it at; empty if nobody has said.
         policy: the version of the policy under which it was granted; empty if nobody has said.
+        operator: who has said yes.
     """
 
     intent: str
@@ -59,31 +80,49 @@ class Parked(msgspec.Struct, kw_only=True):
     resumed: bool = False
     version: str = ""
     policy: str = ""
+    operator: str = ""
 
 
 class Approvals:
-    """Owner of the calls of a run that wait for a yes, by the id of the call."""
+    """Owner of the calls of a run that wait for a yes, by the id of the call.
 
-    def __init__(self) -> None:
+    Args:
+        run_id: the run, as the book names it.
+        book: where they are kept besides; None for nowhere.
+    """
+
+    def __init__(self, run_id: str = "", book: Book | None = None) -> None:
         self._parked: dict[str, Parked] = {}
         self._ambiguous: set[str] = set()
+        self._run_id = run_id
+        self._book = book
+
+    def recall(self) -> None:
+        """Know again what the book holds, as another process of the run has left it."""
+        if self._book is None:
+            return
+        for note in self._book.approvals_of(self._run_id):
+            self._parked[note.call_id] = _parked(note)
+            if note.ambiguous:
+                self._ambiguous.add(note.call_id)
 
     def park(self, proposal: Proposal, *, evidence: int, versions: Mapping[str, str]) -> None:
         """A call was put off until somebody says yes to it. `versions` are those of the records
         that the run has seen: the yes is one to the record as it is now.
         """
         call = proposal.call
-        names = frozenset(mentioned(call.arguments))
+        names = mentioned(call.arguments)
         before = self._parked.pop(call.call_id, None)
         if before is not None and before.intent != proposal.intent.digest:
             self._ambiguous.add(call.call_id)
         self._parked[call.call_id] = Parked(
             intent=proposal.intent.digest,
             kind=proposal.spec.kind,
-            names=names,
+            names=frozenset(map(digest, names)),
             evidence=evidence,
-            version=next((versions[each] for each in sorted(names) if each in versions), ""),
+            version=next((versions[each] for each in sorted(set(names)) if each in versions), ""),
         )
+        self._keep(call.call_id)
         while len(self._parked) > _MOST:
             del self._parked[next(iter(self._parked))]
 
@@ -95,6 +134,7 @@ class Approvals:
         attempts: int = 1,
         version: str = "",
         policy: str = "",
+        operator: str = "",
     ) -> bool:
         """Somebody has said yes to a parked call. Returns whether there is such a call, and only
         one: models give one id to several calls, and then nobody knows which was meant.
@@ -104,30 +144,33 @@ class Approvals:
             return False
         parked.granted, parked.expires_at, parked.left = True, expires_at, attempts
         parked.version, parked.policy = version or parked.version, policy
+        parked.operator = operator
+        self._keep(call_id)
         return True
 
     def under(self, policy: str) -> None:
         """The policy is now at this version; what was granted under another is to be asked anew."""
-        for parked in self._parked.values():
+        for call_id, parked in self._parked.items():
             if parked.policy and policy and parked.policy != policy:
-                parked.stale = f"the policy ({parked.policy})"
+                self._outdate(call_id, f"the policy ({parked.policy})")
 
     def seen(self, arguments: Mapping[str, Any], version: str) -> None:
         """The run has read what `arguments` name, at `version`."""
         if version and any(each.version for each in self._parked.values()):
-            names = [each for each in mentioned(arguments) if is_id(each)]
-            for parked in self._parked.values():
-                about = not parked.names.isdisjoint(names)
-                if about and parked.version and parked.version != version:
-                    parked.stale = next(each for each in names if each in parked.names)
+            names = {digest(each): each for each in mentioned(arguments) if is_id(each)}
+            for call_id, parked in self._parked.items():
+                about = next((name for key, name in names.items() if key in parked.names), None)
+                if about is not None and parked.version and parked.version != version:
+                    self._outdate(call_id, about)
 
     def changed(self, resource: str, was: str = "") -> None:
         """Somebody else has changed `resource`, which was at version `was`: what rests on it is not
         what was approved.
         """
-        for parked in self._parked.values():
-            if resource in parked.names or (was and was in {parked.version, parked.policy}):
-                parked.stale = resource
+        name = digest(resource)
+        for call_id, parked in self._parked.items():
+            if name in parked.names or (was and was in {parked.version, parked.policy}):
+                self._outdate(call_id, resource)
 
     def resumed(self) -> None:
         """The run was taken up again."""
@@ -145,15 +188,77 @@ class Approvals:
         unused = [] if exact else [each for each in same if each.granted and each.left > 0]
         if not unused:
             return Standing.UNASKED, None
-        names = frozenset(mentioned(proposal.call.arguments))
+        names = frozenset(map(digest, mentioned(proposal.call.arguments)))
         unused = [each for each in unused if not names.isdisjoint(each.names)]
         return (Standing.CHANGED, unused[-1]) if unused else (Standing.UNASKED, None)
 
-    def use(self, proposal: Proposal, *, now: float) -> None:
-        """An approved call runs: one attempt less."""
+    def use(self, proposal: Proposal, *, now: float) -> str | None:
+        """An approved call is about to run: one attempt less. Returns the id under which it was
+        approved, empty for a call that needs no yes; None where others have used it up since.
+        """
         standing, parked = self.of(proposal, now=now)
-        if parked is not None and standing is Standing.GRANTED:
-            parked.left -= 1
+        if parked is None or standing is not Standing.GRANTED:
+            return ""
+        call_id = next(name for name, each in self._parked.items() if each is parked)
+        if self._book is not None and not self._book.use_approval(self._run_id, call_id):
+            parked.left = 0
+            return None
+        parked.left -= 1
+        return call_id
+
+    def give_back(self, call_id: str) -> None:
+        """A call that was approved under this id did not run after all."""
+        if self._book is not None:
+            self._book.use_approval(self._run_id, call_id, -1)
+        if call_id in self._parked:
+            self._parked[call_id].left += 1
+
+    def _outdate(self, call_id: str, what: str) -> None:
+        self._parked[call_id].stale = what
+        self._keep(call_id)
+
+    def _keep(self, call_id: str) -> None:
+        if self._book is not None:
+            note = _note(self._run_id, call_id, self._parked[call_id])
+            ambiguous = call_id in self._ambiguous
+            self._book.keep_approval(msgspec.structs.replace(note, ambiguous=ambiguous))
+
+
+def _note(run_id: str, call_id: str, parked: Parked) -> ApprovalNote:
+    return ApprovalNote(
+        run_id=run_id,
+        call_id=call_id,
+        intent=parked.intent,
+        kind=parked.kind,
+        names=tuple(sorted(parked.names)),
+        version=parked.version,
+        policy=parked.policy,
+        granted=parked.granted,
+        operator=parked.operator,
+        expires_at=parked.expires_at,
+        left=parked.left,
+        stale=bool(parked.stale),
+    )
+
+
+def _parked(note: ApprovalNote) -> Parked:
+    """A call as another process has left it. The event at which it was put up is of another
+    timeline.
+    """
+    return Parked(
+        intent=note.intent,
+        kind=note.kind,
+        names=frozenset(note.names),
+        evidence=0,
+        granted=note.granted,
+        expires_at=note.expires_at,
+        left=note.left,
+        stale=_WHAT if note.stale else "",
+        resumed=note.granted,
+        version=note.version,
+        policy=note.policy,
+        operator=note.operator,
+    )
 
 
 def _standing(parked: Parked, now: float) -> Standing:

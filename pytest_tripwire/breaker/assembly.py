@@ -11,6 +11,7 @@ import msgspec
 
 from pytest_tripwire.breaker import progress_memory
 from pytest_tripwire.breaker.accounts import Accounts
+from pytest_tripwire.breaker.approvals import Approvals
 from pytest_tripwire.breaker.bound_key import with_minted_key
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.breaker.circuit import CircuitPolicy, Circuits
@@ -18,7 +19,7 @@ from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.kin import Kin
 from pytest_tripwire.breaker.memory import RunMemory
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
-from pytest_tripwire.breaker.records import spent_before, taken_over
+from pytest_tripwire.breaker.records import denials_of, spent_before, taken_over
 from pytest_tripwire.breaker.remembering import recalled, spent_by_now
 from pytest_tripwire.breaker.repetition import WINDOW, RepeatedError
 from pytest_tripwire.breaker.run_ledger import RunLedger
@@ -121,6 +122,12 @@ def _state(parts: Parts) -> RunState:
     elif parts.before is not None:
         state = taken_over(parts.before)
     expect_progress(state, parts.budget, judged=parts.judged, tenant=parts.context.tenant)
+    run_id = parts.context.run_id
+    state.approvals = Approvals(run_id, parts.ledger)
+    if parts.memory is not None or parts.before is not None:
+        state.approvals.recall()
+        state.approvals.under(parts.context.policy)
+        state.denials |= denials_of(parts.ledger.denials_of(run_id))
     if parts.memory is not None:
         progress_memory.restore(state.history, parts.memory.progress)
     return state

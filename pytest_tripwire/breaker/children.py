@@ -86,6 +86,9 @@ def _context(core: Core, run_id: str, agent: str) -> RunContext:
         started_at=core.context.started_at,
         parent=core.run_id,
         agent=agent,
+        policy=core.context.policy,
+        inputs=core.context.inputs,
+        lease_s=core.context.lease_s,
     )
 
 

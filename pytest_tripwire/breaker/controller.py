@@ -25,6 +25,7 @@ from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.breaker.findings import verdict_of
 from pytest_tripwire.breaker.fingerprint import intent_of, plain
 from pytest_tripwire.breaker.learning import Learning
+from pytest_tripwire.breaker.leases import last_sent
 from pytest_tripwire.breaker.memory import RunMemory
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.outside import Outside
@@ -209,9 +210,10 @@ class Controller(Visible):
     def reconciled(self, request: Reconcile, outcome: Outcome) -> None:
         """Take the outcome of the read that `propose` asked for."""
         with self._lock:
-            age = self._core.clock.now() - request.entry.dispatched_at
+            now = self._core.clock.now()
+            age = now - last_sent(request.entry, now=now)
             reading = interpret(outcome, request.spec, request.arguments, age_s=age)
-            self._writes.believe(request.entry, reading, outcome)
+            self._writes.believe(request.entry, reading, outcome, at=now)
 
     @contextmanager
     def launch(self, call: ToolCall) -> Iterator[Verdict]:
@@ -223,6 +225,7 @@ class Controller(Visible):
             admitted = self._core.state.admissions.of(call)
             changed = self._core.mode is not admitted.mode
             finding = stop_state(self._core, admitted.proposal) if changed else None
+            finding = finding or self._acting.overdue(admitted)
             if finding is None:
                 yield ALLOW
             else:
@@ -427,6 +430,7 @@ class Controller(Visible):
             turn=turn,
             attempt=attempt,
             as_a_nonce=other,
+            speaker=self._core.state.speaker(call),
         )
 
     def _of_no_call(self) -> None:

@@ -13,6 +13,7 @@ from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import DenialSeen, Proposal
 from pytest_tripwire.breaker.findings import nudge, stuck
 from pytest_tripwire.breaker.fingerprint import reference_of
+from pytest_tripwire.breaker.keeping import keep_denial
 from pytest_tripwire.breaker.limits import read_dollars
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.progress import Step, Trip, judge_step, step_of
@@ -124,6 +125,7 @@ class Learning:
             intents=seen.intents | {proposal.intent.digest},
             evidence=(*seen.evidence, seq)[-_MOST_DENIALS:],
         )
+        keep_denial(self._core, key)
         loose = state.history.free.loosen(proposal.call, proposal.spec)
         state.denied.add(proposal, loose, rule=rule, seq=seq, turn=proposal.turn)
 

@@ -39,13 +39,12 @@ def is_lost(entry: WriteEntry, *, now: float) -> bool:
     )
 
 
-def last_sent(entry: WriteEntry) -> float:
+def last_sent(entry: WriteEntry, *, now: float) -> float:
     """The last moment at which a write may have been sent, in seconds on the breaker's clock: one
     whose call never came back may have been sent until its maker no longer answered for it.
     """
-    if entry.came_back or entry.lease_until is None:
-        return entry.dispatched_at
-    return entry.lease_until
+    lost = not entry.came_back and entry.lease_until is not None and entry.lease_until <= now
+    return max(entry.dispatched_at, entry.lease_until or 0.0) if lost else entry.dispatched_at
 
 
 def is_over(entry: WriteEntry, *, now: float) -> bool:

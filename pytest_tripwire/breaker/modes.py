@@ -43,16 +43,8 @@ class Modes:
         """
         core, stop = self._core, self._core.state.stop
         if stop is not None and not self._is_superseded():
-            core.ledger.store_record(
-                record(
-                    core.context,
-                    core.state,
-                    stop,
-                    budgets=core.accounts.lines(),
-                    writes=core.ledger.of_run(core.run_id),
-                    elapsed_s=core.elapsed_s,
-                )
-            )
+            writes = core.ledger.of_run(core.run_id)
+            core.ledger.store_record(record(core, stop, writes=writes))
 
     def _is_superseded(self) -> bool:
         known = self._core.ledger.record_of(self._core.run_id)
@@ -85,7 +77,8 @@ def _moved(core: Core, finding: Finding, mode: Mode) -> list[tuple[Core, Mode]]:
     moved, was = [], core.state.mode
     if _RANK[mode] > _RANK[was]:
         core.state.mode = mode
-        core.state.stop = core.state.stop or finding
+        if core.state.stop is None:
+            core.state.stop, core.state.stopped_at = finding, core.clock.now()
         moved.append((core, was))
     inherited = msgspec.structs.replace(finding, entry=None, reconcile=False, answer=None)
     for child in core.children:

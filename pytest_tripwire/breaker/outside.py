@@ -12,6 +12,7 @@ from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import intent_of, plain
+from pytest_tripwire.breaker.keeping import forget_denials
 from pytest_tripwire.breaker.writes import Writes
 from pytest_tripwire.timeline import ToolCall, WriteStatus
 
@@ -40,6 +41,7 @@ class Outside:
             # What was denied before may be what the user has just allowed; the policy is asked
             # anew in any case.
             self._core.state.denials.clear()
+            forget_denials(self._core)
             self._core.state.policy_denials.clear()
             self._core.state.denied.clear()
 
@@ -74,6 +76,7 @@ class Outside:
         attempts: int = 1,
         version: str = "",
         policy: str = "",
+        operator: str = "",
     ) -> bool:
         """A person has said yes to a call that was put up for it. Returns whether there is one."""
         with self._lock:
@@ -83,7 +86,8 @@ class Outside:
                 expires_at=None if expires_s is None else now + expires_s,
                 attempts=attempts,
                 version=version,
-                policy=policy,
+                policy=policy or self._core.context.policy,
+                operator=operator,
             )
 
     def parked(self, seconds: float) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from pytest_tripwire.breaker.emptiness import is_empty
 from pytest_tripwire.breaker.fingerprint import resource_of
+from pytest_tripwire.breaker.leases import last_sent
 from pytest_tripwire.timeline import (
     Mode,
     Outcome,
@@ -65,7 +66,7 @@ def plan(entry: WriteEntry, proposal: Proposal, spec: ToolSpec, *, now: float) -
     """
     if spec.reconcile is None:
         return None
-    wait = (spec.late_effect_s or 0.0) - (now - entry.dispatched_at)
+    wait = (spec.late_effect_s or 0.0) - (now - last_sent(entry, now=now))
     return Reconcile(
         entry=entry,
         spec=spec,

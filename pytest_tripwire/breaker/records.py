@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from pytest_tripwire.breaker.finding import DenialSeen, Finding
-from pytest_tripwire.breaker.state import RunContext, RunState
+from pytest_tripwire.breaker.state import RunState
+from pytest_tripwire.breaker.steps import steps_of
 from pytest_tripwire.timeline import (
-    BudgetLine,
+    Decision,
     DenialNote,
     InterruptionRecord,
+    Mode,
+    Reason,
     SafeAction,
     SeenVersion,
     WriteEntry,
     WriteStatus,
 )
 
+if TYPE_CHECKING:
+    from pytest_tripwire.breaker.core import Core
+
+_DIED = (
+    "The process of this run ended, or lost touch, while {tool} was on its way. Nobody knows yet "
+    "what became of it."
+)
 UNSETTLED = frozenset({WriteStatus.UNKNOWN, WriteStatus.IN_FLIGHT})
 
 
-def record(
-    context: RunContext,
-    state: RunState,
-    stop: Finding,
-    *,
-    budgets: tuple[BudgetLine, ...],
-    writes: tuple[WriteEntry, ...],
-    elapsed_s: float,
-) -> InterruptionRecord:
+def record(core: Core, stop: Finding, *, writes: tuple[WriteEntry, ...]) -> InterruptionRecord:
     """What a person needs to go on from here without doing anything twice."""
+    context, state = core.context, core.state
     return InterruptionRecord(
         run_id=context.run_id,
         tenant=context.tenant,
@@ -40,16 +46,36 @@ def record(
         reason=stop.reason,
         message=stop.message,
         evidence=stop.evidence,
-        budgets=budgets,
+        budgets=core.accounts.lines(),
         last_intent=state.last_intent,
         last_resource=state.last_resource,
         business_version=state.last_version,
         versions=seen_versions(state),
         denials=denial_notes(state),
-        elapsed_s=elapsed_s,
+        elapsed_s=core.elapsed_s,
         writes=writes,
         safe_actions=safe_actions(writes, held=bool(state.held)),
         token_version=context.token_version,
+        policy=context.policy,
+        inputs=context.inputs,
+        continues=context.continues,
+        last_tool=state.last_tool,
+        at=state.stopped_at or core.clock.now(),
+        steps=steps_of(core.events.last, elapsed_s=core.elapsed_s),
+    )
+
+
+def ahead(core: Core, tool: str) -> InterruptionRecord:
+    """What the record of a run would be if its process died now, with a write of `tool` on its way.
+    Its writes are those that the store knows of.
+    """
+    died = Finding(
+        decision=Decision.ALLOW_READ_ONLY,
+        reason=Reason.UNKNOWN_SIDE_EFFECT,
+        message=_DIED.format(tool=tool),
+    )
+    return msgspec.structs.replace(
+        record(core, died, writes=()), mode=Mode.READ_ONLY, last_tool=tool
     )
 
 
@@ -60,16 +86,19 @@ def seen_versions(state: RunState) -> tuple[SeenVersion, ...]:
 
 def denial_notes(state: RunState) -> tuple[DenialNote, ...]:
     """What tools have denied the run."""
-    return tuple(
-        DenialNote(
-            kind=kind,
-            resource=resource,
-            rules=seen.rules,
-            tool=seen.tool,
-            intents=tuple(sorted(seen.intents)),
-            refused=seen.refused,
-        )
-        for (kind, resource), seen in state.denials.items()
+    return tuple(denial_note(key, seen) for key, seen in state.denials.items())
+
+
+def denial_note(key: tuple[str, str], seen: DenialSeen) -> DenialNote:
+    """A denial of one kind and resource as it is kept."""
+    kind, resource = key
+    return DenialNote(
+        kind=kind,
+        resource=resource,
+        rules=seen.rules,
+        tool=seen.tool,
+        intents=tuple(sorted(seen.intents)),
+        refused=seen.refused,
     )
 
 

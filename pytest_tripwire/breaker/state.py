@@ -11,14 +11,16 @@ import msgspec
 
 from pytest_tripwire.breaker.admissions import Admissions
 from pytest_tripwire.breaker.approvals import Approvals
+from pytest_tripwire.breaker.conversation import Conversations, current, speaker_of
 from pytest_tripwire.breaker.denied import Denied
 from pytest_tripwire.breaker.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.freshness import Freshness
 from pytest_tripwire.breaker.given import Given
+from pytest_tripwire.breaker.leases import LEASE_S
 from pytest_tripwire.breaker.progress.history import History
 from pytest_tripwire.breaker.related import OwnWrites
 from pytest_tripwire.breaker.rounds import Rounds
-from pytest_tripwire.timeline import Mode, ToolSpec
+from pytest_tripwire.timeline import Mode, ToolCall, ToolSpec
 
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +37,10 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
             is no longer this run's.
         parent: the run that it works for; empty for one that nobody else has begun.
         agent: the sub-agent whose run it is, where it works for another.
+        policy: version of the policy that it runs under.
+        inputs: what it was given to work on, as its caller names it.
+        continues: the interrupted run that it goes on from with other inputs.
+        lease_s: seconds for which the process answers for a write that it has begun.
     """
 
     run_id: str
@@ -45,6 +51,10 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     token_version: int = 1
     parent: str = ""
     agent: str = ""
+    policy: str = ""
+    inputs: str = ""
+    continues: str = ""
+    lease_s: float = LEASE_S
 
     @property
     def epoch(self) -> str:
@@ -54,15 +64,18 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True, kw_only=True)
 class RunState:
-    """Everything about a run that changes. `over_ceiling`: a prompt was too long, so a last answer
-    is asked for; `final`: the turn under way is that answer. `turns` counts model requests,
-    `batches` messages whose calls were told of together where nobody tells of requests. `unpaid`
-    names writes that took no slot, as an enforced run would not have let them through.
+    """Everything about a run that changes. `stopped_at`: when it left `open`. `over_ceiling`: a
+    prompt was too long, so a last answer is asked for; `final`: the turn under way is that answer.
+    `turns` counts model requests, `batches` messages whose calls were told of together where nobody
+    tells of requests. `unpaid` names writes that took no slot, as an enforced run would not have
+    let them through.
     """
 
     mode: Mode = Mode.OPEN
     stop: Finding | None = None
+    stopped_at: float = 0.0
     last_intent: str = ""
+    last_tool: str = ""
     last_resource: str = ""
     last_version: str = ""
     versions: dict[str, str] = field(default_factory=dict)
@@ -81,6 +94,7 @@ class RunState:
     given: Given = field(default_factory=Given)
     fresh: Freshness = field(default_factory=Freshness)
     history: History = field(default_factory=History)
+    conversations: Conversations = field(default_factory=Conversations)
     executed: Counter[str] = field(default_factory=Counter)
     diagnosed: bool = False
     over_ceiling: bool = False
@@ -92,6 +106,10 @@ class RunState:
     progress_turn: int = 0
     lowest_cost: Decimal = Decimal(0)
     tool_costs: dict[str, Decimal] = field(default_factory=dict)
+
+    def speaker(self, call: ToolCall) -> str:
+        """Who proposes a call here and now."""
+        return speaker_of(self.conversations.name(current()), call.agent)
 
     def of_child(self) -> RunState:
         """That of a run that works for this one: what was written, read, denied and approved is

@@ -20,6 +20,9 @@ Observer: TypeAlias = Callable[[BreakerEvent], object]
 #: Gives an event its number and its time.
 Stamp: TypeAlias = Callable[[BreakerEvent], BreakerEvent]
 
+#: Events of a run that its record carries.
+MOST_STEPS = 60
+
 log = logging.getLogger("pytest_tripwire.breaker")
 
 
@@ -117,19 +120,26 @@ class Telling:
         shadow: whether it is only watched.
     """
 
-    __slots__ = ("_post", "_shadow", "_stamp", "run_id")
+    __slots__ = ("_last", "_post", "_shadow", "_stamp", "run_id")
 
     def __init__(self, stamp: Stamp, post: Post, *, run_id: str, shadow: bool = False) -> None:
         self._stamp = stamp
         self._post = post
         self._shadow = shadow
+        self._last: deque[BreakerEvent] = deque(maxlen=MOST_STEPS)
         self.run_id = run_id
+
+    @property
+    def last(self) -> tuple[BreakerEvent, ...]:
+        """The last things that the run has told, oldest first."""
+        return tuple(self._last)
 
     def append(self, event: BreakerEvent) -> int:
         """Tell an event; returns its number."""
         own = msgspec.structs.replace(event, run_id=self.run_id, shadow=self._shadow)
         stamped = self._stamp(own)
         self._post.put(stamped)
+        self._last.append(stamped)
         return stamped.seq
 
     def of(self, run_id: str) -> Telling:

@@ -14,8 +14,10 @@ from pytest_tripwire.breaker.checks.write_certainty import standing
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import Intent
+from pytest_tripwire.breaker.leases import is_over, last_sent, lease_of
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.reconcile import Reading, covers, interpret, stable_id
+from pytest_tripwire.breaker.records import ahead
 from pytest_tripwire.timeline import (
     Outcome,
     Reconciled,
@@ -46,30 +48,39 @@ class Writes:
         that stands in the way, if there is one and it does not run `anyway`.
         """
         core, intent, spec = self._core, proposal.intent, proposal.spec
-        entry = WriteEntry(
-            key=core.new_key(),
-            run_id=core.run_id,
-            epoch=core.epoch,
-            tool=spec.name,
-            kind=spec.kind,
-            resource=intent.resource,
-            intent=intent.digest,
-            dispatched_at=core.clock.now(),
-        )
-        before = 0
+        entry, before = self._entry(proposal), 0
 
         def conflict(known: Sequence[WriteEntry]) -> WriteEntry | None:
             nonlocal before
             before = done_before(known, intent=intent.digest, epoch=entry.epoch)
             return None if anyway else standing(core, known, proposal)
 
-        other = core.ledger.begin(entry, conflict)
+        known = ahead(core, spec.name) if core.ledger.durable else None
+        other = core.ledger.begin(entry, conflict, ahead=known)
         if other is not None:
             return other
         loose = core.state.history.free.loosen(proposal.call, spec)
         core.state.own.add(entry.key, proposal, loose)
         act = Act(epoch=entry.epoch, intent=intent.digest, before=before)
         return Begun(key=entry.key, act=act)
+
+    def _entry(self, proposal: Proposal) -> WriteEntry:
+        core, spec, now = self._core, proposal.spec, self._core.clock.now()
+        lease = lease_of(spec, core.context.lease_s) if core.ledger.durable else None
+        return WriteEntry(
+            key=core.new_key(),
+            run_id=core.run_id,
+            epoch=core.epoch,
+            tool=spec.name,
+            kind=spec.kind,
+            resource=proposal.intent.resource,
+            intent=proposal.intent.digest,
+            dispatched_at=now,
+            tenant=core.tenant,
+            workflow=core.context.workflow,
+            owner=core.ledger.owner,
+            lease_until=None if lease is None else now + lease,
+        )
 
     def settle(self, key: str, proposal: Proposal, outcome: Outcome) -> None:
         """Tell the ledger what is certain of a write that came back, late too."""
@@ -126,21 +137,26 @@ class Writes:
                 continue
             for entry in self._core.ledger.of_resource(resource):
                 if entry.status is WriteStatus.UNKNOWN:
-                    age = admitted.at - entry.dispatched_at
-                    self.believe(entry, interpret(outcome, spec, about, age_s=age), outcome)
+                    age = admitted.at - last_sent(entry, now=admitted.at)
+                    reading = interpret(outcome, spec, about, age_s=age)
+                    self.believe(entry, reading, outcome, at=admitted.at)
             self._release_hold(resource)
 
-    def believe(self, entry: WriteEntry, reading: Reading, outcome: Outcome) -> None:
-        """Take a reading for true, unless the write was settled while the read was under way."""
+    def believe(self, entry: WriteEntry, reading: Reading, outcome: Outcome, *, at: float) -> None:
+        """Take a reading, made `at` that moment, for true, unless the write was settled while the
+        read was under way.
+        """
         known = self._core.ledger.of_resource(entry.resource)
         standing = {each.key: each.status for each in known}.get(entry.key)
         if standing is WriteStatus.CONFIRMED:
             self._core.state.answers.setdefault(entry.key, outcome.result)
         if standing is not WriteStatus.UNKNOWN:
             return
-        if not self._proves(reading, entry, known):
+        if not self._proves(reading, entry, known, at=at):
             reading = Reading(status=WriteStatus.UNKNOWN)
-        said = outcome.status is Status.OK  # a read that failed may be made again
+        # A read that failed may be made again, and so may one that came while the write may still
+        # have been on its way.
+        said = outcome.status is Status.OK and (entry.lease_until is None or is_over(entry, now=at))
         self._core.ledger.settle(
             entry.key, reading.status, result_id=reading.result_id, reconciled=said
         )
@@ -160,13 +176,16 @@ class Writes:
                 Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1)
             )
 
-    def _proves(self, reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry]) -> bool:
+    def _proves(
+        self, reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry], *, at: float
+    ) -> bool:
         """Whether a reading speaks of this write: not of one that may still be running when it
         shows nothing, and not when it shows what another write has left behind.
         """
         if reading.status is WriteStatus.REJECTED:
             standing = {each.key: each for each in known}.get(entry.key, entry)
-            return standing.came_back
+            own = bool(standing.owner) and standing.owner == self._core.ledger.owner
+            return standing.came_back if own else is_over(standing, now=at)
         others = (*known, *self._core.ledger.of_run(self._core.run_id))
         ids = {each.result_id for each in others if each.key != entry.key}
         return reading.result_id is None or reading.result_id not in ids

@@ -29,7 +29,11 @@ def approved(run: Core, proposal: Proposal) -> Finding | None:
     """Asks again where the yes that was given is no longer one to this call."""
     if proposal.spec.effect is Effect.READ:
         return None
-    standing, parked = run.state.approvals.of(proposal, now=run.clock.now())
+    now = run.clock.now()
+    standing, parked = run.state.approvals.of(proposal, now=now)
+    if standing is Standing.WAITING and run.ledger.durable:
+        run.state.approvals.recall()  # the yes may have been given in another process
+        standing, parked = run.state.approvals.of(proposal, now=now)
     if parked is None or standing is Standing.GRANTED:
         return None
     evidence = (parked.evidence,)
