@@ -31,7 +31,8 @@ def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     program, *words = shlex.split(line)
     module = {"agent-tripwire": "pytest_tripwire", "pytest": "pytest"}[program]
     return subprocess.run(
-        [sys.executable, "-m", module, *words], cwd=folder, capture_output=True, encoding="utf-8", check=False,
+        [sys.executable, "-m", module, *words], cwd=folder,
+        capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def spread(lines: list[str], job: dict[str, Any], place: str) -> list[str]:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path) -> Path:
     config = tmp_path / "pytest.ini"
     config.write_text(CONFIG, "utf-8")
     for agent in AGENTS:
@@ -92,7 +92,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         assert main(["init", "--framework", "plain", str(folder)]) == 0
         plugged = folder / "conftest.py"
         plugged.write_text(plugged.read_text("utf-8").replace('"support"', f'"{agent}"'), "utf-8")
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly -p no:hypothesispytest")
     return tmp_path
 
 

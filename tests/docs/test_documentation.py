@@ -54,6 +54,13 @@ class Reader:
         self._namespace: dict[str, Any] = {"__name__": "page"}
         self._not_run: list[str] = []
         self._output: list[str] | None = None
+        # Inner runs do without the plugins for async tests, except where a page is about them.
+        self._plugins = [
+            word
+            for name in ("asyncio", "anyio")
+            if any(f"@pytest.mark.{name}\n" in block.text for block in page.blocks)
+            for word in ("-p", name)
+        ]
 
     def follow(self) -> None:
         shutil.copy(HERE / "acme_support.py", self._pytester.path)
@@ -104,7 +111,8 @@ class Reader:
                 check_names(line)
 
     def _pytest(self, args: list[str], *, expected: int) -> None:
-        result = self._pytester.run(sys.executable, "-m", "pytest", *args, timeout=60)
+        words = (sys.executable, "-m", "pytest", *self._plugins, *args)
+        result = self._pytester.run(*words, timeout=60)
         self._output = result.outlines
         self._not_run.clear()
         assert result.ret == expected, (
@@ -155,8 +163,6 @@ def check_names(command: str) -> None:
 @pytest.fixture
 def follow(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     monkeypatch.setenv("COLUMNS", "80")
-    # Hypothesis is used by no page, and takes longer to load than all else together.
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly -p no:hypothesispytest")
     for name in (*UNSET, *(name for name in os.environ if name.startswith("PYTEST_XDIST"))):
         monkeypatch.delenv(name, raising=False)
     return lambda page: Reader(page, pytester).follow()

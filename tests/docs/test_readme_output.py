@@ -34,9 +34,9 @@ def printed(args: list[str]) -> str:
         if name not in unset and not name.startswith("PYTEST_")
     }
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", *args],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args],
         cwd=ROOT,
-        env={**kept, "COLUMNS": "80", "PYTEST_ADDOPTS": "-p no:cacheprovider"},
+        env={**kept, "COLUMNS": "80", "PYTEST_ADDOPTS": os.environ["PYTEST_ADDOPTS"]},
         capture_output=True,
         text=True,
         timeout=60,

@@ -117,8 +117,7 @@ import pytest
 pytestmark = pytest.mark.tripwire(cases=["lost-write"])
 """
 
-# Nothing of what other plugins print or load is asked about.
-LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+LEAN = ("-p", "no:cacheprovider")
 
 
 class Project:
@@ -126,18 +125,15 @@ class Project:
     `every_case` is set before they are written.
     """
 
-    def __init__(self, pytester: pytest.Pytester, config: pytest.Config) -> None:
+    def __init__(self, pytester: pytest.Pytester) -> None:
         self.pytester = pytester
         self.every_case = False
-        # Unset, pytest-asyncio warns in every run.
-        asyncio = config.pluginmanager.has_plugin("asyncio")
-        self._ini = "asyncio_default_fixture_loop_scope = function\n" if asyncio else ""
         self.write("agents", AGENTS)
         self.ini()
 
     def ini(self, text: str = "") -> None:
         """Write pytest.ini."""
-        self.write("pytest.ini", f"[pytest]\n{self._ini}{dedent(text)}")
+        self.write("pytest.ini", f"[pytest]\n{dedent(text)}")
 
     def write(self, name: str, text: str) -> None:
         """Write a file; without a suffix it is a Python module."""
@@ -175,8 +171,8 @@ class Project:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Project:
-    return Project(pytester, pytestconfig)
+def project(pytester: pytest.Pytester) -> Project:
+    return Project(pytester)
 
 
 class Rows:

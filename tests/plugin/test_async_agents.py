@@ -35,10 +35,11 @@ def test_run_takes_sync_and_async_agents(project: Any, agent: str) -> None:
 @AGENTS
 def test_arun_under_pytest_asyncio(project: Any, agent: str) -> None:
     pytest.importorskip("pytest_asyncio")
+    project.ini("asyncio_default_fixture_loop_scope = function")  # unset, it warns
     project.plug_in(agent)
     project.tests(ARUN.format(marker="@pytest.mark.asyncio"))
 
-    project.run().assert_outcomes(passed=1)
+    project.run("-p", "asyncio").assert_outcomes(passed=1)
 
 
 @AGENTS
@@ -48,7 +49,7 @@ def test_arun_under_anyio_on_asyncio_and_trio(project: Any, agent: str, rows: An
     project.plug_in(agent)
     project.tests(ARUN.format(marker="@pytest.mark.anyio"))
 
-    result = project.run("-v", "-p", "no:asyncio")
+    result = project.run("-v", "-p", "anyio")
 
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines_random(
@@ -67,7 +68,7 @@ def test_arun_under_no_plugin(project: Any, agent: str) -> None:
             asyncio.run(tripwire.arun()).check()
         """)
 
-    project.run("-p", "no:asyncio", "-p", "no:anyio").assert_outcomes(passed=1)
+    project.run().assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -83,7 +84,7 @@ def test_run_inside_a_running_loop_names_arun(project: Any, backend: str) -> Non
             tripwire.run()
         """)
 
-    result = project.run("-p", "no:asyncio", "-k", backend)
+    result = project.run("-p", "anyio", "-k", backend)
 
     result.assert_outcomes(failed=1, deselected=1)
     result.stdout.fnmatch_lines(

@@ -19,7 +19,7 @@ GALLERY = Path(__file__).parents[2] / "scenarios"
 Run = Callable[..., pytest.RunResult]
 
 LOST = "lost-write"
-LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+LEAN = ("-p", "no:cacheprovider")
 #: One good and one bad agent, for what is asked of all in the same way.
 FEW = ("plain_loop", "behind_the_guard")
 
@@ -37,18 +37,14 @@ def toml(table: Mapping[str, Mapping[str, str]]) -> str:
 
 
 @pytest.fixture
-def gallery(pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Path:
+def gallery(pytester: pytest.Pytester) -> Path:
     """A copy of the gallery with a few of its agents."""
     copy = pytester.mkdir("scenarios")
     shutil.copy(GALLERY / "conftest.py", copy)
     for name in FEW:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(GALLERY / name, copy / name, ignore=ignored)
-    asyncio = pytestconfig.pluginmanager.has_plugin("asyncio")
-    extra = "asyncio_default_fixture_loop_scope = function\n" if asyncio else ""
-    pytester.makeini(
-        f"[pytest]\npythonpath = scenarios\naddopts = --import-mode=importlib\n{extra}"
-    )
+    pytester.makeini("[pytest]\npythonpath = scenarios\naddopts = --import-mode=importlib\n")
     return copy
 
 
