@@ -11,11 +11,18 @@ from pytest_tripwire.timeline.loops import trio_module
 
 
 class SystemClock:
-    """Monotonic seconds, under asyncio and under trio."""
+    """Seconds that never go back, under asyncio and under trio.
+
+    They count from the epoch of Unix as this process saw it when the clock was made, so that what
+    one process writes down another can compare: as well as the clocks of their machines agree.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.time() - time.monotonic()
 
     def now(self) -> float:
-        """Seconds since an arbitrary moment."""
-        return time.monotonic()
+        """Seconds since the epoch of Unix."""
+        return self._began + time.monotonic()
 
     def sleep(self, seconds: float) -> None:
         """Block this thread."""

@@ -98,6 +98,11 @@ class RunLock:
         self._depth = 0
         self._deliver = deliver
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody seems to hold it now; by the time this is told it may be otherwise."""
+        return self._depth > 0
+
     def __enter__(self) -> None:
         self._lock.acquire()
         self._depth += 1

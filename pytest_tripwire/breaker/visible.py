@@ -9,7 +9,7 @@ from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.breaker.stats import stats_of
 from pytest_tripwire.breaker.tally import RunStats
 from pytest_tripwire.breaker.telling import RunLock
-from pytest_tripwire.timeline import BudgetLine, Mode, Reason, Verdict
+from pytest_tripwire.timeline import BudgetLine, Effect, Mode, Reason, Verdict
 
 
 class Visible:
@@ -50,6 +50,19 @@ class Visible:
     def time_left(self) -> float | None:
         """Seconds until the deadline, 0 when it has passed; None without one."""
         return self._core.time_left
+
+    def waits_for_store(self, tool: str) -> bool:
+        """Whether deciding about a call of `tool`, or settling it, may wait for a disk or a
+        network: a write is told to the store, and so is what comes of one whose outcome is not
+        known; and whoever waits for the lock of one that is being told waits too.
+        """
+        core = self._core
+        if not core.ledger.durable:
+            return False
+        spec, state = core.specs.get(tool), core.state
+        writes = spec is not None and spec.effect is not Effect.READ
+        doubts = bool(state.held or state.watched) or core.mode is not Mode.OPEN
+        return writes or doubts or core.kin.lock.busy
 
     def has_tool(self, name: str) -> bool:
         """Whether a tool of this name is declared."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 from uuid import uuid4
 
+import msgspec
+
+from pytest_tripwire.breaker.approvals import Approvals
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.breaker.circuit import CircuitPolicy
 from pytest_tripwire.breaker.classes import Classes, workflow_class
 from pytest_tripwire.breaker.clock import SystemClock
 from pytest_tripwire.breaker.controller import Controller
+from pytest_tripwire.breaker.leases import LEASE_S
 from pytest_tripwire.breaker.memory import RunMemory, decode
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy, allow_everything
 from pytest_tripwire.breaker.prices import Prices, PriceTable
@@ -19,11 +25,20 @@ from pytest_tripwire.breaker.remembering import context_of
 from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.breaker.telling import Observer
 from pytest_tripwire.guard.ending import Postconditions
+from pytest_tripwire.guard.from_outside import check_yes, nothing_waits
 from pytest_tripwire.guard.observers import LogTrips, Metrics, checked, metrics_api
-from pytest_tripwire.guard.resume import Authorise, Reload, Resume, ResumeRefusedError, take_up
+from pytest_tripwire.guard.resume import (
+    Authorise,
+    Compatible,
+    Reload,
+    Resume,
+    ResumeRefusedError,
+    same_versions,
+    take_up,
+)
 from pytest_tripwire.guard.run import BreakerRun
 from pytest_tripwire.guard.toolbox import Toolbox, asked_first
-from pytest_tripwire.ledger import MemoryLedger
+from pytest_tripwire.ledger import MemoryLedger, open_store
 from pytest_tripwire.timeline import (
     BreakerEvent,
     Effect,
@@ -44,8 +59,10 @@ class Breaker:
             `"support"`, gives its limits, and asks a person before each write where the class says
             so.
         policy: who may do what; says yes by default.
-        store: the ledger of writes and records; by default one in memory, shared by the runs of
-            this breaker and lost with the process.
+        store: where writes and records are kept; by default in memory, shared by the runs of this
+            breaker and lost with the process. A file (`"sqlite:///runs.db"`, or its path) or a
+            database (`"postgresql://..."`) outlives it and is shared with other processes: each run
+            then needs a `request_id`.
         specs: declarations of tools by name, besides those made with `@tool_spec`.
         default_effect: what a tool does whose effect nobody declared; by default an error.
         mode: `enforce`, or `shadow`: decisions are made and recorded, and nothing is stopped, held
@@ -58,11 +75,18 @@ class Breaker:
         prices: what models cost, for requests whose cost nobody says: `Prices`, or a table of US
             dollars for a million tokens of prompt and of completion, by model.
         classes: workflow classes of your own, by name.
+        policy_version: names the version of `policy`, so that what was approved or interrupted
+            under another is not taken for what is right under this one.
+        lease_s: seconds for which this process answers for a write that it has begun. One that has
+            not come back by then is taken for lost by the other processes of the store: make it
+            more than any of your tools waits for an answer.
         clock: seconds; the system's by default.
         new_id: gives unique ids for runs and writes.
 
     Raises:
-        ValueError: there is no such mode, workflow class or preset.
+        ValueError: there is no such mode, workflow class, preset or kind of store, or a lease is no
+            time.
+        StoreError: the store cannot be opened.
         TypeError: a callback cannot be called, or is async.
     """
 
@@ -71,7 +95,7 @@ class Breaker:
         *,
         budget: RunBudget | str | None = None,
         policy: Policy = allow_everything,
-        store: Ledger | None = None,
+        store: Ledger | str | os.PathLike[str] | None = None,
         specs: Mapping[str, ToolSpec] | None = None,
         default_effect: Effect | str | None = None,
         mode: Literal["enforce", "shadow"] = "enforce",
@@ -79,12 +103,15 @@ class Breaker:
         on_event: Observer | Sequence[Observer] | None = None,
         prices: Prices | Mapping[str, Any] | None = None,
         classes: Classes | None = None,
+        policy_version: str = "",
+        lease_s: float = LEASE_S,
         clock: Clock | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
         self._budget, self._approve_writes = _budget(budget, classes)
         self._policy = policy
-        self._store = store if store is not None else MemoryLedger()
+        self._store = _store(store)
+        self._policy_version, self._lease_s = policy_version, _lease(lease_s)
         self._specs = asked_first(specs or {}, approve_writes=self._approve_writes)
         self._default_effect = parse_effect(default_effect) if default_effect else None
         self._shadow = _mode(mode) == "shadow"
@@ -121,6 +148,7 @@ class Breaker:
         tenant: str = "",
         workflow: str = "",
         request_id: str = "",
+        inputs: str = "",
         state: bytes | None = None,
         postconditions: Postconditions | None = None,
         timeline: Timeline | None = None,
@@ -131,6 +159,10 @@ class Breaker:
             tenant: on whose behalf; never taken from the model.
             workflow: workflow and version, e.g. `refunds@4`.
             request_id: the piece of work: a redelivered message with the same id repeats no write.
+                Needed where the store is shared with other processes: without it nobody there would
+                know the piece of work again.
+            inputs: names what the run is given to work on, such as a version or a fingerprint of
+                it. An operator who resumes it with others starts a new run that is linked to it.
             state: what `snapshot()` has given in another process: the run goes on under its id,
                 with what it had spent and seen. The tenant has to be said anew; workflow and
                 request id are the state's, and those given have to be the same.
@@ -139,6 +171,7 @@ class Breaker:
             timeline: where events go; by default none is kept.
 
         Raises:
+            ValueError: a shared store, and no request id.
             StateError: the state is damaged, is none of ours or of a later release, belongs to
                 another run, or to one that was interrupted since. Nothing has changed then.
         """
@@ -149,8 +182,11 @@ class Breaker:
                 run_id=self._new_id(),
                 tenant=tenant,
                 workflow=workflow,
-                request_id=request_id,
+                request_id=self._named(request_id),
                 started_at=now,
+                policy=self._policy_version,
+                inputs=inputs,
+                lease_s=self._lease_s,
             )
         else:
             context = context_of(
@@ -161,7 +197,48 @@ class Breaker:
                 request_id=request_id,
                 now=now,
             )
+            self._named(context.request_id)
+            context = self._of_this_breaker(context, inputs=inputs)
         return self._assembled(context, postconditions, timeline, memory=memory)
+
+    def approve(
+        self,
+        run_id: str,
+        call_id: str,
+        *,
+        operator: str = "",
+        expires_s: float | None = None,
+        attempts: int = 1,
+        version: str = "",
+    ) -> None:
+        """A person has said yes to a call of a run that may be in another process, or in none now.
+        The run learns of it in the store, when the call is proposed again.
+
+        Args:
+            run_id: the run.
+            call_id: the call that was put up for approval.
+            operator: who says so; whether they may is for you to have made sure of.
+            expires_s: seconds for which the yes holds; for ever by default.
+            attempts: how often the call may run.
+            version: the business version of what it acts on, as the person saw it.
+
+        Raises:
+            LookupError: no call of this id waits for a yes in that run.
+            ValueError: no yes could be of such a length, or for so many attempts.
+        """
+        check_yes(expires_s=expires_s, attempts=attempts)
+        approvals = Approvals(run_id, self._store)
+        approvals.recall()
+        granted = approvals.grant(
+            call_id,
+            expires_at=None if expires_s is None else self._clock.now() + expires_s,
+            attempts=attempts,
+            version=version,
+            policy=self._policy_version,
+            operator=operator,
+        )
+        if not granted:
+            raise LookupError(nothing_waits(run_id, call_id))
 
     def resume(
         self,
@@ -169,6 +246,7 @@ class Breaker:
         *,
         authorise: Authorise,
         reload: Reload,
+        compatible: Compatible | None = None,
         postconditions: Postconditions | None = None,
         timeline: Timeline | None = None,
     ) -> BreakerRun:
@@ -181,6 +259,8 @@ class Breaker:
             reload: gives the version of a record as it is now, by the reference under which the
                 run has read it. If one is another than the run has seen, the resumed run may only
                 read (`stale_resume`).
+            compatible: says whether a run of the record's workflow and policy may go on here; by
+                default only where both are the same, as far as both sides name them.
             postconditions: as for `run`.
             timeline: as for `run`.
 
@@ -194,21 +274,39 @@ class Breaker:
                 "(mode='shadow'): it would hold none of what the run is held by. Resume it with "
                 "one that enforces"
             )
-        record, limit = take_up(self._store, wanted, authorise=authorise, reload=reload)
-        context = RunContext(
-            run_id=record.run_id,
-            tenant=record.tenant,
-            workflow=record.workflow,
-            request_id=record.request_id,
-            started_at=self._clock.now() - record.elapsed_s,
-            token_version=record.token_version + 1,
-            parent=record.parent,
-            agent=record.agent,
+        now = self._clock.now()
+        taken = take_up(
+            self._store,
+            wanted,
+            authorise=authorise,
+            reload=reload,
+            compatible=compatible or same_versions(self._policy_version),
+            now=now,
+            new_id=self._new_id,
         )
-        run = self._assembled(context, postconditions, timeline, before=record)
-        if limit is not None:
-            run.limit(limit)
+        context = self._of_this_breaker(taken.context(now), inputs=wanted.inputs)
+        before = None if taken.is_new else taken.record
+        run = self._assembled(context, postconditions, timeline, before=before)
+        if taken.limit is not None:
+            run.limit(taken.limit)
         return run
+
+    def _of_this_breaker(self, context: RunContext, *, inputs: str) -> RunContext:
+        return msgspec.structs.replace(
+            context,
+            policy=self._policy_version,
+            inputs=inputs or context.inputs,
+            lease_s=self._lease_s,
+        )
+
+    def _named(self, request_id: str) -> str:
+        if self._store.durable and not request_id:
+            raise ValueError(
+                "Breaker.run(): the store is shared with other processes, so the piece of work "
+                "needs a name that they know too, or a message that is delivered again would do "
+                "it again. Pass request_id=, e.g. the id of the message or of the job"
+            )
+        return request_id
 
     def _assembled(
         self,
@@ -264,6 +362,18 @@ def _budget(budget: RunBudget | str | None, classes: Classes | None) -> tuple[Ru
         approve = workflow_class(budget, classes).approve_writes
         return RunBudget.for_class(budget, classes=classes), approve
     return budget or RunBudget(), False
+
+
+def _store(store: Ledger | str | os.PathLike[str] | None) -> Ledger:
+    if store is None:
+        return MemoryLedger()
+    return open_store(store) if isinstance(store, str | os.PathLike) else store
+
+
+def _lease(seconds: float) -> float:
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise ValueError(f"Breaker(lease_s={seconds!r}): seconds, more than 0")
+    return seconds
 
 
 def _mode(mode: str) -> str:

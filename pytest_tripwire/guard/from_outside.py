@@ -43,7 +43,13 @@ class FromOutside:
         self._controller.outside.changed(resource, was=was)
 
     def approve(
-        self, call_id: str, *, expires_s: float | None = None, attempts: int = 1, version: str = ""
+        self,
+        call_id: str,
+        *,
+        expires_s: float | None = None,
+        attempts: int = 1,
+        version: str = "",
+        operator: str = "",
     ) -> None:
         """A person has said yes to a call that was put up for approval (`REQUIRE_APPROVAL`). When
         it is proposed again it is decided afresh; nothing was reserved for it meanwhile.
@@ -53,21 +59,18 @@ class FromOutside:
             expires_s: seconds for which the yes holds; for ever by default.
             attempts: how often the call may run.
             version: the business version of what it acts on, as the person saw it.
+            operator: who has said yes.
 
         Raises:
             LookupError: no call of this id waits for a yes.
             ValueError: no yes could be of such a length, or for so many attempts.
         """
-        if expires_s is not None and not (math.isfinite(expires_s) and expires_s > 0):
-            raise ValueError(f"approve(expires_s={expires_s!r}): seconds, more than 0, or None")
-        if attempts < 1:
-            raise ValueError(f"approve(attempts={attempts!r}): 1 or more")
-        outside = self._controller.outside
-        if not outside.approve(call_id, expires_s=expires_s, attempts=attempts, version=version):
-            raise LookupError(
-                f"approve({call_id!r}): no such call of run {self.run_id} waits for a yes. Give "
-                "the id of a call of this run that was answered with REQUIRE_APPROVAL"
-            )
+        check_yes(expires_s=expires_s, attempts=attempts)
+        granted = self._controller.outside.approve(
+            call_id, expires_s=expires_s, attempts=attempts, version=version, operator=operator
+        )
+        if not granted:
+            raise LookupError(nothing_waits(self.run_id, call_id))
 
     def resolve(
         self,
@@ -100,3 +103,19 @@ class FromOutside:
             )
         call = ToolCall(call_id="resolve", tool=tool, arguments=dict(arguments))
         return self._controller.outside.resolve(call, WriteStatus(status), result_id)
+
+
+def check_yes(*, expires_s: float | None, attempts: int) -> None:
+    """Raises ValueError where no yes could be of such a length, or for so many attempts."""
+    if expires_s is not None and not (math.isfinite(expires_s) and expires_s > 0):
+        raise ValueError(f"approve(expires_s={expires_s!r}): seconds, more than 0, or None")
+    if attempts < 1:
+        raise ValueError(f"approve(attempts={attempts!r}): 1 or more")
+
+
+def nothing_waits(run_id: str, call_id: str) -> str:
+    """What is told where no such call waits for a yes."""
+    return (
+        f"approve({call_id!r}): no such call of run {run_id} waits for a yes. Give the id of a "
+        "call of this run that was answered with REQUIRE_APPROVAL"
+    )

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import UNSETTLED
+from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.guard.token import decode
-from pytest_tripwire.timeline import Decision, InterruptionRecord, Mode, Reason, SafeAction
+from pytest_tripwire.ledger.lost import look_for_lost, writes_of
+from pytest_tripwire.timeline import (
+    Became,
+    Decision,
+    InterruptionRecord,
+    Mode,
+    Reason,
+    SafeAction,
+)
 
 #: Says whether an operator may do this to this record.
 Authorise: TypeAlias = Callable[[str, InterruptionRecord, SafeAction], bool]
 #: The version of a record as it is now, by its reference; None when it cannot be told.
 Reload: TypeAlias = Callable[[str], str | None]
 
+_READ_ONLY = "This run was taken up read-only: nothing is written."
 _STALE = (
     "The record {resource} has changed while this run was interrupted (version {seen}, now {now}). "
     "Nothing is written on what was true before: read it again, and say what has changed."
@@ -37,6 +47,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
         operator: who asks.
         workflow: workflow and version of the code that would go on.
         read_only: go on without writing.
+        inputs: what it would be given to work on now; others than the run had make a new run.
     """
 
     run_id: str
@@ -44,6 +55,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     operator: str
     workflow: str = ""
     read_only: bool = False
+    inputs: str = ""
 
     @classmethod
     def from_token(cls, text: str, *, operator: str, workflow: str = "") -> Resume:
@@ -65,38 +77,139 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
         return SafeAction.RESUME_READ_ONLY if self.read_only else SafeAction.RESUME
 
 
+#: Says whether a run of the record's workflow and policy may go on as what is wanted.
+Compatible: TypeAlias = Callable[[InterruptionRecord, Resume], bool]
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that was taken up.
+
+    Args:
+        record: what the interruption has left, its writes as they are known now.
+        limit: why it may only read, if it may only read.
+        new_id: of the new run, where the inputs are others; empty for the same run.
+        inputs: of the new run.
+    """
+
+    record: InterruptionRecord
+    limit: Finding | None = None
+    new_id: str = ""
+    inputs: str = ""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it goes on as a new run."""
+        return bool(self.new_id)
+
+    def context(self, now: float) -> RunContext:
+        """The context of the run that goes on, `now` in seconds on the breaker's clock. A new run
+        is the same piece of work, so that it repeats nothing, and has budgets of its own.
+        """
+        record = self.record
+        return RunContext(
+            run_id=self.new_id or record.run_id,
+            tenant=record.tenant,
+            workflow=record.workflow,
+            request_id=record.request_id or (record.run_id if self.is_new else ""),
+            started_at=now if self.is_new else now - record.elapsed_s,
+            token_version=1 if self.is_new else record.token_version + 1,
+            parent="" if self.is_new else record.parent,
+            agent=record.agent,
+            inputs=self.inputs or record.inputs,
+            continues=record.run_id if self.is_new else record.continues,
+        )
+
+
+def same_versions(policy: str) -> Compatible:
+    """The default: workflow and policy are the same, as far as both sides name them."""
+
+    def compatible(record: InterruptionRecord, wanted: Resume) -> bool:
+        pairs = ((record.workflow, wanted.workflow), (record.policy, policy))
+        return all(was == now or not (was and now) for was, now in pairs)
+
+    return compatible
+
+
 def take_up(
-    ledger: Ledger, wanted: Resume, *, authorise: Authorise, reload: Reload
-) -> tuple[InterruptionRecord, Finding | None]:
-    """The record of a run that may go on, and why it may only read, if it may only read.
+    ledger: Ledger,
+    wanted: Resume,
+    *,
+    authorise: Authorise,
+    reload: Reload,
+    compatible: Compatible,
+    now: float,
+    new_id: Callable[[], str],
+) -> Taken:
+    """The run that may go on. `now` is seconds on the breaker's clock.
 
     Raises:
         ResumeRefusedError: when it may not go on at all.
     """
+    record = _found(ledger, wanted, now)
+    _permitted(record, wanted, authorise, compatible)
+    if wanted.inputs and record.inputs and wanted.inputs != record.inputs:
+        return _linked(ledger, record, wanted, new_id())
+    limit = _limit(record, wanted, reload)
+    claimed = ledger.claim(
+        wanted.run_id, wanted.token_version, operator=wanted.operator, action=wanted.action
+    )
+    if claimed is None:
+        raise _too_late(wanted)
+    return Taken(record=record, limit=limit)
+
+
+def _found(ledger: Ledger, wanted: Resume, now: float) -> InterruptionRecord:
     record = ledger.record_of(wanted.run_id)
+    if record is None or record.ended_as is not None:
+        record = look_for_lost(ledger, wanted.run_id, now) or record
     if record is None:
         raise ResumeRefusedError(f"no interrupted run has the id {wanted.run_id!r}")
-    _permitted(record, wanted, authorise)
-    limit = _limit(record, wanted, reload)
-    if ledger.claim(wanted.run_id, wanted.token_version) is None:
+    return msgspec.structs.replace(record, writes=writes_of(ledger, record, now))
+
+
+def _linked(ledger: Ledger, record: InterruptionRecord, wanted: Resume, new_id: str) -> Taken:
+    """A new run, as what it is to work on has changed."""
+    end: Any = getattr(ledger, "end", None)
+    if end is None:
         raise ResumeRefusedError(
-            f"run {wanted.run_id} was taken up by somebody else: the token version is no longer "
-            f"{wanted.token_version}. Look at its record again"
+            f"run {record.run_id} was given {record.inputs!r}, and this is {wanted.inputs!r}: that "
+            "is a new run, and this store keeps no links. Begin one by Breaker.run()"
         )
-    return record, limit
+    ended = end(
+        record.run_id,
+        wanted.token_version,
+        Became.CONTINUED,
+        operator=wanted.operator,
+        detail=new_id,
+    )
+    if ended is None:
+        raise _too_late(wanted)
+    reading = _finding(record.reason, _READ_ONLY) if wanted.read_only else None
+    return Taken(record=record, limit=reading, new_id=new_id, inputs=wanted.inputs)
 
 
-def _permitted(record: InterruptionRecord, wanted: Resume, authorise: Authorise) -> None:
+def _too_late(wanted: Resume) -> ResumeRefusedError:
+    return ResumeRefusedError(
+        f"run {wanted.run_id} was taken up by somebody else: the token version is no longer "
+        f"{wanted.token_version}. Look at its record again"
+    )
+
+
+def _permitted(
+    record: InterruptionRecord, wanted: Resume, authorise: Authorise, compatible: Compatible
+) -> None:
     if record.ended_as is not None:
         raise ResumeRefusedError(f"run {record.run_id} is over: it ended as {record.ended_as}")
     if not authorise(wanted.operator, record, wanted.action):
         raise ResumeRefusedError(
             f"{wanted.operator!r} may not {wanted.action} runs of tenant {record.tenant!r}"
         )
-    if wanted.workflow and record.workflow and wanted.workflow != record.workflow:
+    if not compatible(record, wanted):
+        policy = f" under policy {record.policy}" if record.policy else ""
         raise ResumeRefusedError(
-            f"run {record.run_id} was one of {record.workflow}, and this is {wanted.workflow}. "
-            "Start a new run instead"
+            f"run {record.run_id} was one of {record.workflow or 'no named workflow'}{policy}, and "
+            f"this is {wanted.workflow or 'another'}, or under another policy. Start a new run "
+            "instead, or say by resume(compatible=...) that it may go on"
         )
     unsettled = [entry.tool for entry in record.writes if entry.status in UNSETTLED]
     if unsettled and not wanted.read_only:
@@ -112,9 +225,7 @@ def _limit(record: InterruptionRecord, wanted: Resume, reload: Reload) -> Findin
         if now != each.version:
             text = _STALE.format(resource=each.resource, seen=each.version, now=now or "unknown")
             return _finding(Reason.STALE_RESUME, text)
-    if wanted.read_only:
-        return _finding(record.reason, "This run was taken up read-only: nothing is written.")
-    return None
+    return _finding(record.reason, _READ_ONLY) if wanted.read_only else None
 
 
 def _finding(reason: Reason, message: str) -> Finding:

@@ -7,12 +7,16 @@ and are told its outcome; who drives them sleeps and reads in its own way.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import TypeAlias, TypeVar
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar
+
+import msgspec
 
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.reconcile import Reconcile
 from pytest_tripwire.breaker.tasks import Attempt
+from pytest_tripwire.guard.away import away
 from pytest_tripwire.timeline import Outcome, ToolCall, Verdict
 
 V = TypeVar("V")
@@ -53,17 +57,29 @@ def deciding_all(
             verdict = yield from deciding(controller, call, narrow, attempt=attempt, turn=turn)
             verdicts.append(verdict)
     except BaseException as error:
-        for call, verdict in zip(calls, verdicts, strict=False):
-            if verdict.allowed:
-                _take_back(controller, call, error)
+        take_back(controller, calls, verdicts, error)
         raise
     return verdicts
 
 
-def _take_back(controller: Controller, call: ToolCall, error: BaseException) -> None:
+def take_back(
+    controller: Controller,
+    calls: Sequence[ToolCall],
+    verdicts: Sequence[Verdict],
+    error: BaseException | None = None,
+) -> None:
+    """Say of those of several calls that were let through that they are not made after all."""
+    for call, verdict in zip(calls, verdicts, strict=False):
+        if verdict.allowed:
+            _take_back(controller, call, error)
+
+
+def _take_back(controller: Controller, call: ToolCall, error: BaseException | None) -> None:
     try:
         controller.withdraw(call)
-    except Exception as second:  # noqa: BLE001 - whatever the ledger raises
+    except Exception as second:
+        if error is None:
+            raise
         error.add_note(f"and {call.tool} ({call.call_id}) could not be taken back: {second!r}")
 
 
@@ -82,16 +98,47 @@ def drive(steps: Steps[V], read: Callable[[Reconcile], Outcome], clock: Clock) -
 
 
 async def adrive(
-    steps: Steps[V], read: Callable[[Reconcile], Awaitable[Outcome]], clock: Clock
+    steps: Steps[V],
+    read: Callable[[Reconcile], Awaitable[Outcome]],
+    clock: Clock,
+    undo: Callable[[V], object] | None = None,
 ) -> V:
-    """Go the way as a task, which may be cancelled at any moment."""
+    """Go the way as a task, which may be cancelled at any moment.
+
+    Args:
+        steps: the way.
+        read: makes a read that is asked for.
+        clock: waits before it.
+        undo: takes back what the way has led to, when the task was cancelled by then. Given where
+            deciding may wait for a disk or a network: it is done in a thread then.
+    """
+    outcome: Outcome | None = None
     try:
-        request = next(steps)
         while True:
-            await clock.asleep(request.wait_s)
-            request = steps.send(await read(request))
-    except StopIteration as end:
-        verdict: V = end.value
-        return verdict
+            step = partial(_next, steps, outcome)
+            at = step() if undo is None else await away(step, partial(_undone, undo=undo))
+            if isinstance(at, Arrived):
+                return at.value
+            await clock.asleep(at.wait_s)
+            outcome = await read(at)
     finally:
         steps.close()
+
+
+class Arrived(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
+    """The end of the way."""
+
+    value: V
+
+
+def _next(steps: Steps[V], outcome: Outcome | None) -> Reconcile | Arrived[V]:
+    """The next step. No StopIteration can leave a coroutine or come out of a thread."""
+    try:
+        return next(steps) if outcome is None else steps.send(outcome)
+    except StopIteration as end:
+        return Arrived(value=end.value)
+
+
+def _undone(at: Reconcile | Arrived[V], undo: Callable[[V], object]) -> None:
+    if isinstance(at, Arrived):
+        undo(at.value)

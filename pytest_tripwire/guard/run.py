@@ -5,15 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, TypeVar, overload
 
 from pytest_tripwire.breaker.controller import Controller
+from pytest_tripwire.breaker.conversation import inside
 from pytest_tripwire.breaker.memory import encode
 from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.prices import Prices
 from pytest_tripwire.breaker.shadow import WouldHave
 from pytest_tripwire.breaker.tally import RunStats
 from pytest_tripwire.breaker.tasks import Attempt
+from pytest_tripwire.guard.away import away
 from pytest_tripwire.guard.calling import AsyncWork, failed, returned
 from pytest_tripwire.guard.ending import Measures, Postconditions, Terminal
 from pytest_tripwire.guard.errors import ChildRefusedError
@@ -21,7 +24,7 @@ from pytest_tripwire.guard.exits import Exits
 from pytest_tripwire.guard.from_outside import FromOutside
 from pytest_tripwire.guard.model_side import ModelSide
 from pytest_tripwire.guard.nudge import with_hint
-from pytest_tripwire.guard.roads import Steps, adrive, deciding, deciding_all, drive
+from pytest_tripwire.guard.roads import Steps, adrive, deciding, deciding_all, drive, take_back
 from pytest_tripwire.guard.tasks import attempt_of, within
 from pytest_tripwire.guard.toolbox import Toolbox
 from pytest_tripwire.guard.wrap import wrap
@@ -37,6 +40,7 @@ from pytest_tripwire.timeline import (
     Verdict,
 )
 
+T = TypeVar("T")
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 
 
@@ -202,7 +206,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     ) -> Any:
         """Call a guarded tool by name, sync or async."""
         call, problem = self._call(name, args, arguments, call_id, agent)
-        verdict = await adrive(self._deciding(call, problem), self._toolbox.aread, self._clock)
+        verdict = await self._adecided(call, problem)
         result = self._done(call, verdict, args, arguments, as_task=True)
         return await result if inspect.isawaitable(result) else result
 
@@ -214,7 +218,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
 
     async def adecide(self, call: ToolCall) -> Verdict:
         """The same as a task, where the read may be async too."""
-        return await adrive(self._deciding(call, ""), self._toolbox.aread, self._clock)
+        return await self._adecided(call, "")
 
     def decide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
         """Decide about all calls of one message of the model, for loops that see it whole. They
@@ -228,7 +232,8 @@ class BreakerRun(ModelSide, FromOutside, Exits):
 
     async def adecide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
         """The same as a task."""
-        return await adrive(self._deciding_all(calls), self._toolbox.aread, self._clock)
+        undo = partial(take_back, self._controller, calls) if self._waits(*calls) else None
+        return await adrive(self._deciding_all(calls), self._toolbox.aread, self._clock, undo)
 
     def perform(self, call: ToolCall, verdict: Verdict) -> Any:
         """What a decided call gives: the result of the guarded tool, which is settled here, or the
@@ -260,6 +265,17 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         A guarded tool gets it by its `key_argument`. Raises KeyError for any other call.
         """
         return self._controller.key_of(call)
+
+    async def _adecided(self, call: ToolCall, problem: str) -> Verdict:
+        undo = partial(self._not_made, call) if self._waits(call) else None
+        return await adrive(self._deciding(call, problem), self._toolbox.aread, self._clock, undo)
+
+    def _waits(self, *calls: ToolCall) -> bool:
+        """Whether deciding about these may wait for a disk or a network."""
+        return any(self._controller.waits_for_store(call.tool) for call in calls)
+
+    def _not_made(self, call: ToolCall, verdict: Verdict) -> None:
+        take_back(self._controller, [call], [verdict])
 
     def _deciding(self, call: ToolCall, problem: str) -> Steps[Verdict]:
         attempt = attempt_of(self._controller.family)
@@ -326,7 +342,8 @@ class BreakerRun(ModelSide, FromOutside, Exits):
                     return verdict.as_result()
                 rest = self._toolbox.enter(call.tool, args, arguments)
             task = as_task and isinstance(rest, AsyncWork)
-            result = rest.arun() if task else rest()
+            with inside(call):
+                result = rest.arun() if task else rest()
         except BaseException as error:
             self._fail(call, error)
             raise
@@ -337,14 +354,22 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     async def _finish(self, call: ToolCall, pending: Awaitable[Any]) -> Any:
         left = None if self.shadow else self._controller.time_left
         try:
-            result = await (pending if left is None else self._clock.within(left, pending))
+            with inside(call):
+                result = await (pending if left is None else self._clock.within(left, pending))
         except BaseException as error:
-            self._fail(call, error)
+            await self._settled(call, partial(self._fail, call, error))
             refusal = self._controller.refusal()
             if isinstance(error, TimeoutError) and refusal and self._controller.time_left == 0:
                 return refusal.as_result()
             raise
-        return self._succeed(call, result)
+        outcome = returned(result, self._toolbox.spec(call.tool))
+        # A team's own postconditions are asked here, where the rest of its code runs.
+        settle = partial(self._controller.settle, call, outcome, advanced=self._advanced(outcome))
+        return with_hint(result, await self._settled(call, settle))
+
+    async def _settled(self, call: ToolCall, settle: Callable[[], T]) -> T:
+        """Settle as a task: in a thread where that may wait for a disk or a network."""
+        return await away(settle) if self._waits(call) else settle()
 
     def _succeed(self, call: ToolCall, result: Any) -> Any:
         outcome = returned(result, self._toolbox.spec(call.tool))
@@ -361,9 +386,13 @@ class BreakerRun(ModelSide, FromOutside, Exits):
             error.add_note(f"and its outcome could not be settled: {second!r}")
 
     def _settle(self, call: ToolCall, outcome: Outcome, *, cut_off: bool = False) -> str | None:
-        ok = outcome.status is Status.OK
-        advanced = ok and bool(self._measures) and self._measures.advanced()
+        advanced = self._advanced(outcome)
         return self._controller.settle(call, outcome, advanced=advanced, cut_off=cut_off)
+
+    def _advanced(self, outcome: Outcome) -> bool:
+        """Whether what came back has brought the run nearer to what it is to make true."""
+        ok = outcome.status is Status.OK
+        return ok and bool(self._measures) and self._measures.advanced()
 
     # -- tasks and sub-agents
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from pytest_tripwire.breaker.leases import as_read, is_lost
+from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import safe_actions
 from pytest_tripwire.ledger.store import Store
 from pytest_tripwire.timeline import InterruptionRecord, Mode, Reason, WriteEntry, WriteStatus
@@ -15,7 +16,7 @@ _LOST = (
 )
 
 
-def writes_of(store: Store, record: InterruptionRecord, now: float) -> tuple[WriteEntry, ...]:
+def writes_of(store: Ledger, record: InterruptionRecord, now: float) -> tuple[WriteEntry, ...]:
     """Every write of a run and of those that work for it, as it is known now, oldest first.
 
     Args:
@@ -40,7 +41,21 @@ def adopt(store: Store, now: float) -> tuple[InterruptionRecord, ...]:
     return tuple(made for left in store.lost(now) if (made := _adopted(store, left, now)))
 
 
-def as_lost(store: Store, left: InterruptionRecord, now: float) -> InterruptionRecord:
+def look_for_lost(ledger: Ledger, run_id: str, now: float) -> InterruptionRecord | None:
+    """The record of a run that died with a write in flight, taken into the records; None if it has
+    not, or the ledger cannot tell.
+
+    Raises:
+        StoreError: the store cannot be read, or not be written.
+    """
+    lost = getattr(ledger, "lost", None)
+    if lost is None:
+        return None
+    left = next((each for each in lost(now) if each.run_id == run_id), None)
+    return None if left is None else _adopted(ledger, left, now)
+
+
+def as_lost(store: Ledger, left: InterruptionRecord, now: float) -> InterruptionRecord:
     """The record of a run that died, made of the one that it has left `ahead`."""
     gone = [each for each in _kept(store, left) if is_lost(each, now=now)]
     writes = writes_of(store, left, now)
@@ -57,7 +72,7 @@ def as_lost(store: Store, left: InterruptionRecord, now: float) -> InterruptionR
     )
 
 
-def _adopted(store: Store, left: InterruptionRecord, now: float) -> InterruptionRecord | None:
+def _adopted(store: Ledger, left: InterruptionRecord, now: float) -> InterruptionRecord | None:
     """Stored before anything else is changed: whoever dies in between leaves it to the next."""
     gone = [each.key for each in _kept(store, left) if is_lost(each, now=now)]
     store.store_record(as_lost(store, left, now))
@@ -67,7 +82,7 @@ def _adopted(store: Store, left: InterruptionRecord, now: float) -> Interruption
     return kept if kept is not None and kept.ended_as is None else None
 
 
-def _kept(store: Store, record: InterruptionRecord) -> list[WriteEntry]:
+def _kept(store: Ledger, record: InterruptionRecord) -> list[WriteEntry]:
     runs = dict.fromkeys([record.run_id, *(each.run_id for each in record.writes)])
     entries = [entry for run_id in runs for entry in store.of_run(run_id)]
     known = {entry.key for entry in entries}
