@@ -1,0 +1,1 @@
+"""The store in a database: an SQLite file, or PostgreSQL for workers on many machines."""

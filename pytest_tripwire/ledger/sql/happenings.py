@@ -1,0 +1,65 @@
+"""What became of interruptions, in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+
+from pytest_tripwire.ledger.sql.bodies import body_of, handle, value_of
+from pytest_tripwire.ledger.sql.compiled import parameters
+from pytest_tripwire.ledger.sql.session import Row, Session
+from pytest_tripwire.ledger.sql.tables import HAPPENINGS
+from pytest_tripwire.timeline import Became, Happening, InterruptionRecord
+
+_ALL = sa.select(HAPPENINGS.c.seq, HAPPENINGS.c.body).order_by(HAPPENINGS.c.seq)
+_OF_RUN = _ALL.where(HAPPENINGS.c.run_id == sa.bindparam("run_id"))
+_INSERT = sa.insert(HAPPENINGS).values(parameters("run_id", "body")).inline()
+
+
+class News(NamedTuple):
+    """What has happened, when, and who has done it.
+
+    Args:
+        became: None if nothing has that anybody would count.
+        at: seconds since the epoch of Unix.
+    """
+
+    became: Became | None
+    at: float
+    operator: str = ""
+    detail: str = ""
+
+
+def told(session: Session, run_id: str) -> tuple[Happening, ...]:
+    """What became of the interruptions of a run, oldest first."""
+    return _read(session.rows(_OF_RUN, {"run_id": handle(run_id)}))
+
+
+def all_told(session: Session) -> tuple[Happening, ...]:
+    """What became of all interruptions, oldest first."""
+    return _read(session.rows(_ALL, {}))
+
+
+def tell(session: Session, record: InterruptionRecord, news: News) -> None:
+    """Add a line about the run of `record`. The transaction has its record for itself."""
+    if news.became is None:
+        return
+    happening = Happening(
+        run_id=record.run_id,
+        became=news.became,
+        at=news.at,
+        reason=record.reason,
+        workflow=record.workflow,
+        tool=record.last_tool,
+        operator=news.operator,
+        token_version=record.token_version,
+        detail=news.detail,
+    )
+    session.run(_INSERT, {"run_id": handle(record.run_id), "body": body_of(happening)})
+
+
+def _read(rows: Sequence[Row]) -> tuple[Happening, ...]:
+    return tuple(msgspec.structs.replace(value_of(Happening, body), seq=seq) for seq, body in rows)

@@ -1,0 +1,144 @@
+"""Writes in a database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from pytest_tripwire.breaker.port import Conflict, SupersededError
+from pytest_tripwire.ledger.changes import settled
+from pytest_tripwire.ledger.sql.bodies import body_of, handle, quoted, unquoted, value_of
+from pytest_tripwire.ledger.sql.compiled import Upsert, parameters
+from pytest_tripwire.ledger.sql.session import Row, Session
+from pytest_tripwire.ledger.sql.tables import AHEAD, RECORDS, WRITES
+from pytest_tripwire.timeline import InterruptionRecord, WriteEntry, WriteStatus
+
+_ENTRIES = sa.select(
+    WRITES.c.seq,
+    WRITES.c.status,
+    WRITES.c.result_id,
+    WRITES.c.reconciled,
+    WRITES.c.came_back,
+    WRITES.c.body,
+)
+_OF_RESOURCE = _ENTRIES.where(WRITES.c.resource == sa.bindparam("resource")).order_by(WRITES.c.seq)
+_OF_RUN = _ENTRIES.where(WRITES.c.run_id == sa.bindparam("run_id")).order_by(WRITES.c.seq)
+_OF_KEY = _ENTRIES.where(WRITES.c.key == sa.bindparam("key"))
+_OF_KEY_TO_CHANGE = _OF_KEY.with_for_update()
+_INSERT = (
+    sa.insert(WRITES)
+    .values(
+        parameters(
+            "key",
+            "run_id",
+            "resource",
+            "status",
+            "lease_until",
+            "result_id",
+            "reconciled",
+            "came_back",
+            "body",
+        )
+    )
+    .inline()
+)
+_CHANGE = (
+    sa.update(WRITES)
+    .where(WRITES.c.seq == sa.bindparam("which"))
+    .values(parameters("status", "result_id", "reconciled", "came_back"))
+)
+_TOKEN = sa.select(RECORDS.c.token_version).where(RECORDS.c.run_id == sa.bindparam("run_id"))
+_KEEP_AHEAD = Upsert(AHEAD, ("run_id",), ("body",))
+
+
+def begin(
+    session: Session, entry: WriteEntry, conflict: Conflict, ahead: InterruptionRecord | None
+) -> WriteEntry | None:
+    """Store `entry` unless `conflict` names another one; see `Ledger.begin`. The transaction has
+    the resource for itself, and the record of the run stays as it is.
+    """
+    if ahead is not None:
+        _check(session, ahead)
+    other = conflict(of_resource(session, entry.resource))
+    if other is None:
+        session.run(_INSERT, _row_of(entry))
+        if ahead is not None:
+            session.run(_KEEP_AHEAD, {"run_id": handle(ahead.run_id), "body": body_of(ahead)})
+    return other
+
+
+def _check(session: Session, ahead: InterruptionRecord) -> None:
+    row = session.row(_TOKEN, {"run_id": handle(ahead.run_id)})
+    if row is not None and row[0] > ahead.token_version:
+        raise SupersededError(ahead.run_id)
+
+
+def of_resource(session: Session, resource: str) -> tuple[WriteEntry, ...]:
+    """Every write of one resource, oldest first."""
+    return tuple(map(_entry, session.rows(_OF_RESOURCE, {"resource": handle(resource)})))
+
+
+def of_run(session: Session, run_id: str) -> tuple[WriteEntry, ...]:
+    """Every write of one run, oldest first."""
+    return tuple(map(_entry, session.rows(_OF_RUN, {"run_id": handle(run_id)})))
+
+
+def of_key(session: Session, key: str) -> WriteEntry | None:
+    """One write."""
+    row = session.row(_OF_KEY, {"key": handle(key)})
+    return None if row is None else _entry(row)
+
+
+def to_change(session: Session, key: str) -> WriteEntry | None:
+    """One write, which nobody else changes until the transaction ends."""
+    row = session.row(_OF_KEY_TO_CHANGE, {"key": handle(key)})
+    return None if row is None else _entry(row)
+
+
+def change(
+    session: Session,
+    entry: WriteEntry,
+    status: WriteStatus,
+    *,
+    result_id: str | None,
+    reconciled: bool,
+    came_back: bool,
+) -> WriteEntry:
+    """Say what is certain of an entry. Returns it as it is then."""
+    after = settled(entry, status, result_id=result_id, reconciled=reconciled, came_back=came_back)
+    session.run(_CHANGE, {"which": after.seq, **_changing(after)})
+    return after
+
+
+def _row_of(entry: WriteEntry) -> dict[str, Any]:
+    return {
+        "key": handle(entry.key),
+        "run_id": handle(entry.run_id),
+        "resource": handle(entry.resource),
+        "lease_until": entry.lease_until,
+        "body": body_of(entry),
+        **_changing(entry),
+    }
+
+
+def _changing(entry: WriteEntry) -> dict[str, Any]:
+    return {
+        "status": entry.status.value,
+        "result_id": quoted(entry.result_id),
+        "reconciled": int(entry.reconciled),
+        "came_back": int(entry.came_back),
+    }
+
+
+def _entry(row: Row) -> WriteEntry:
+    seq, status, result_id, reconciled, came_back, body = row
+    return msgspec.structs.replace(
+        value_of(WriteEntry, body),
+        seq=seq,
+        status=WriteStatus(status),
+        result_id=unquoted(result_id),
+        reconciled=bool(reconciled),
+        came_back=bool(came_back),
+    )
