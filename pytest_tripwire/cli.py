@@ -13,6 +13,7 @@ from pytest_tripwire import __version__
 from pytest_tripwire.console import baseline_options as of_baseline
 from pytest_tripwire.console import gate_options as of_gate
 from pytest_tripwire.console import init_options as of_init
+from pytest_tripwire.console.records import options as of_records
 from pytest_tripwire.replay import options as of_replay
 from pytest_tripwire.replay.command import Streams, streams
 from pytest_tripwire.replay.command import execute as execute_replay
@@ -31,6 +32,7 @@ _COMMANDS: dict[str, Any] = {
     "serve": of_serve,
     "gate": of_gate,
     "baseline": of_baseline,
+    "records": of_records,
 }
 
 #: Does what was asked for; the exit status.
@@ -87,6 +89,10 @@ def _other(given: argparse.Namespace, command: list[str] | None) -> Run:
         from pytest_tripwire.console import init
 
         return lambda used: init.execute(of_init.wanted(given), used)
+    if given.name == "records":
+        from pytest_tripwire.console.records import command as records
+
+        return lambda used: records.execute(of_records.wanted(given), used)
     today = dt.date.today()  # noqa: DTZ011 - people write the days of a baseline by their calendar
     if given.name == "gate":
         from pytest_tripwire.console import gate

@@ -1,0 +1,1 @@
+"""`agent-tripwire records`: what an operator does with interrupted runs."""
