@@ -191,6 +191,19 @@ def test_what_fits_a_tool_as_the_server_has_it_by_now_reaches_it(side: str) -> N
     assert till.paid == [("I-1", 100, None), "five"]
 
 
+@SIDES
+def test_a_run_that_only_watches_sends_what_does_not_fit(side: str) -> None:
+    reached: list[str] = []
+    schema = {"type": "object", "required": ["invoice"]}
+
+    async def body(session: Any) -> Any:
+        return await session.call_tool("pay", {})
+
+    server, watches = bare(schema, lambda: reached.append("it")), Breaker(mode="shadow").run()
+    play(side, server, body, watches)
+    assert reached == ["it"]
+
+
 # -- what proves nothing
 
 

@@ -201,7 +201,7 @@ def test_a_session_that_ends_well_tells_nothing() -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_lost_write_is_held_for_every_client(mode: str) -> None:
-    till = Till(Breaker())
+    till = Till(RunPerSession(Breaker(), unnamed_writes=True))
     till.loses_answers = True
 
     async def body() -> Any:
@@ -356,6 +356,63 @@ def test_two_tenants_share_nothing(mode: str) -> None:
     *_, again = play(body)
     assert till.paid == ["I-1", "I-1"]
     assert reason(again) == "unknown_side_effect"
+
+
+# -- requests that belong to nothing
+
+
+async def paid_twice(till: Till, mode: str, **more: Any) -> list[Any]:
+    """One client's two calls of one payment."""
+    async with connected(till, mode) as client:
+        return [await client.call_tool("pay", GIVEN, **more) for _ in range(2)]
+
+
+@pytest.mark.parametrize("runs", [Breaker(), RunPerSession(Breaker(), piece_of=piece_of)])
+def test_a_write_that_nobody_could_know_again_does_not_run(
+    runs: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    till = Till(runs)
+
+    async def body() -> Any:
+        async with connected(till, "auto") as client:
+            calls = [client.call_tool(name, GIVEN) for name in ("pay", "pay", "find")]
+            return [await each for each in calls]
+
+    *refused, read = play(body)
+    assert [each.is_error for each in refused] == [True, True]
+    assert "piece_of" in refused[0].content[0].text
+    assert caplog.text.count("unnamed_writes") == 1
+    assert (till.paid, read.is_error) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("runs", "mode", "more", "paid"),
+    [
+        (RunPerSession(Breaker()), "legacy", {}, 1),
+        (RunPerSession(Breaker(), piece_of=piece_of), "auto", task("T-1"), 1),
+        (RunPerSession(Breaker(), unnamed_writes=True), "auto", {}, 2),
+        (RunPerSession(Breaker(mode="shadow")), "auto", {}, 2),
+    ],
+    ids=["session", "named", "each-is-one", "shadow"],
+)
+def test_any_other_runs_once_for_each_piece_of_work(
+    runs: Any, mode: str, more: Any, paid: int
+) -> None:
+    till = Till(runs)
+
+    first, _ = play(lambda: paid_twice(till, mode, **more))
+
+    assert not first.is_error
+    assert till.paid == ["I-1"] * paid
+
+
+def test_who_connects_anew_and_names_nothing_begins_other_work() -> None:
+    till = Till(Breaker())
+
+    for _ in range(2):
+        play(lambda: paid_twice(till, "legacy"))
+
+    assert till.paid == ["I-1"] * 2
 
 
 # -- nothing is kept
@@ -536,7 +593,7 @@ def test_whoever_is_told_and_fails_harms_no_other(caplog: pytest.LogCaptureFixtu
 def test_a_middleware_behind_it_that_fails_after_the_body_leaves_the_write_unknown(
     mode: str,
 ) -> None:
-    till = Till(Breaker())
+    till = Till(RunPerSession(Breaker(), unnamed_writes=True))
 
     async def failing_late(context: Any, call_next: Callable[[Any], Any]) -> Any:
         result = await call_next(context)

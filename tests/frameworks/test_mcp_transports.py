@@ -180,9 +180,9 @@ def test_a_write_that_was_lost_is_held_for_who_connects_anew(
 
     async def body() -> list[Any]:
         results = []
-        for _ in range(2):
+        for name in ("T-1", "T-2"):
             async with server.client(mode) as client:
-                results.append(await client.call_tool("lose", given))
+                results.append(await client.call_tool("lose", given, **task(name, given)))
         return results
 
     _, again = play(body)

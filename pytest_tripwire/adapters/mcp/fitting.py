@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pytest_tripwire.adapters.mcp.serving import failed
@@ -25,14 +26,10 @@ class Schemas:
 
     def __init__(self) -> None:
         self._schemas: dict[str, Any] = {}
-        #: Made when a tool is first called; None for a schema that cannot be read.
-        self._validators: dict[str, Any] = {}
 
     def note(self, tool: Any) -> None:
         """A tool was listed."""
-        if self._schemas.get(tool.name) != tool.input_schema:
-            self._schemas[tool.name] = tool.input_schema
-            self._validators.pop(tool.name, None)
+        self._schemas[tool.name] = tool.input_schema
 
     async def check(self, name: str, arguments: Mapping[str, Any], anew: Anew) -> None:
         """See that a tool takes its arguments.
@@ -68,22 +65,23 @@ class Schemas:
         return f"{name!r} was not called: its arguments do not fit its input schema. {told}"
 
     def _unfit(self, name: str, arguments: Mapping[str, Any]) -> list[Any]:
-        if name not in self._validators:
-            self._validators[name] = _validator(self._schemas.get(name))
-        validator = self._validators[name]
+        # A name that was never listed takes anything here.
+        validator = _validator(json.dumps(self._schemas.get(name, {}), sort_keys=True))
         errors = [] if validator is None else list(validator.iter_errors(arguments))
         return errors if errors and list(validator.iter_errors(_read(arguments, errors))) else []
 
 
-def _validator(schema: Any) -> Any:
-    """What sees whether values fit a schema; None where it is no schema that can be read."""
+@lru_cache(maxsize=512)
+def _validator(text: str) -> Any:
+    """What sees whether values fit a schema; None where it is no schema that can be read. It takes
+    long to be made, and a server may have a run for each request.
+    """
     # The protocol's own package brings it, and puts it off as well: it takes long to be imported.
     from jsonschema import SchemaError
     from jsonschema.validators import validator_for
     from referencing import Registry
 
-    if not isinstance(schema, dict):
-        return None
+    schema = json.loads(text)
     kind = validator_for(schema)
     try:
         kind.check_schema(schema)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -12,11 +13,13 @@ import mcp_types as types
 
 from pytest_tripwire.adapters.bridge import Bridge
 from pytest_tripwire.adapters.mcp.results import Kept
-from pytest_tripwire.adapters.mcp.runs import RunPerSession
+from pytest_tripwire.adapters.mcp.runs import Lent, RunPerSession
 from pytest_tripwire.adapters.mcp.serving import failed
 from pytest_tripwire.adapters.mcp.taken import Taken
 from pytest_tripwire.guard import Breaker, BreakerRun
 from pytest_tripwire.timeline import ToolSpec
+
+log = logging.getLogger("pytest_tripwire.adapters.mcp")
 
 _CALL = "tools/call"
 _LIST = "tools/list"
@@ -42,6 +45,8 @@ class ServerMiddleware:
     ) -> None:
         self._lend = _lending(runs)
         self._specs, self._hints = specs, hints
+        #: Tools of which the log was told that they cannot write.
+        self._warned: set[str] = set()
         #: What holds nothing of its run, or no run would ever be let go.
         self._taken: WeakKeyDictionary[BreakerRun, Taken] = WeakKeyDictionary()
 
@@ -53,21 +58,24 @@ class ServerMiddleware:
         """
         if context.method != _CALL or context.request_id is None:
             return await call_next(context)
-        with self._lend(context) as run:
-            return await self._asked(run, context, call_next)
+        with self._lend(context) as lent:
+            return await self._asked(lent, context, call_next)
 
-    async def _asked(self, run: BreakerRun, context: Any, call_next: Callable[[Any], Any]) -> Any:
+    async def _asked(self, lent: Lent, context: Any, call_next: Callable[[Any], Any]) -> Any:
         params = dict(context.params or {})
         name = params.get("name", "")
+        run, kept = lent.run, Kept()
         taken = self._taken.setdefault(run, Taken(self._specs, hints=self._hints))
         bridge = await _knowing(taken, taken.bridge(run), name, context, call_next)
-        kept = Kept()
+        if not lent.writes and not run.shadow and _writes(run, name):
+            return failed(self._unnamed(name))
 
         async def listed_anew() -> None:
             taken.take(bridge, await _listed(context, call_next))
 
         async def native(which: str, arguments: dict[str, Any]) -> Any:
-            await taken.check(which, arguments, listed_anew)
+            if not run.shadow:
+                await taken.check(which, arguments, listed_anew)
             own = {**params, "name": which, "arguments": arguments}
             given = await call_next(dataclasses.replace(context, params=own))
             return kept.seen(_result(given))
@@ -75,16 +83,36 @@ class ServerMiddleware:
         result = await bridge.acall(name, params.get("arguments") or {}, native)
         return kept.shown(result)
 
+    def _unnamed(self, name: str) -> str:
+        """What is said of a write that nobody could know again."""
+        said = (
+            f"{name!r} writes, and was not run: its request has no session and names no piece of "
+            "work, so that nobody would know the write again if it were asked for twice. The "
+            "server says what a request belongs to by RunPerSession(piece_of=...); if each is a "
+            "piece of work by itself, by RunPerSession(unnamed_writes=True)"
+        )
+        if name not in self._warned:
+            self._warned.add(name)
+            log.warning("%s", said)
+        return said
+
 
 def _lending(
     runs: Breaker | RunPerSession | Callable[[Any], BreakerRun],
-) -> Callable[[Any], AbstractContextManager[BreakerRun]]:
+) -> Callable[[Any], AbstractContextManager[Lent]]:
     """How the run is had that decides about a request."""
     if isinstance(runs, RunPerSession):
         return runs.lend
     if isinstance(runs, Breaker):
         return RunPerSession(runs).lend
-    return lambda context: nullcontext(runs(context))
+    return lambda context: nullcontext(Lent(run=runs(context)))
+
+
+def _writes(run: BreakerRun, name: str) -> bool:
+    try:
+        return run.declared(name).mutates
+    except KeyError:  # a tool that the server does not have
+        return False
 
 
 async def _knowing(

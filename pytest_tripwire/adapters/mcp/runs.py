@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+import msgspec
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pytest_tripwire.guard import Breaker, BreakerRun
@@ -19,13 +20,26 @@ log = logging.getLogger("pytest_tripwire.adapters.mcp")
 _Key: TypeAlias = tuple[str, int | str]
 
 
+class Lent(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, for one request.
+
+    Args:
+        run: decides.
+        writes: whether the request may write.
+    """
+
+    run: BreakerRun
+    writes: bool = True
+
+
 class RunPerSession:
     """Gives each session of a server a run of its own: what one client does in vain stops nobody
     else. Writes are remembered beyond it, in the breaker's store.
 
     The run ends with the session, or when that was quiet for a while: a client that stays connected
     does one piece of work after another. A request without a session, as later releases of the
-    protocol send them over HTTP, has a run to itself unless `piece_of` says what it belongs to.
+    protocol send them over HTTP, has a run to itself unless `piece_of` says what it belongs to. It
+    may read, and not write: nobody would know the write again in the next request.
 
     Args:
         breaker: makes the runs.
@@ -35,6 +49,9 @@ class RunPerSession:
         piece_of: names the piece of work that a request belongs to, "" for none; it stands in
             place of the session, and is the run's request id, so that none of its writes is made
             twice by a client that has connected anew.
+        unnamed_writes: whether a request that has no session, and whose piece of work has no name,
+            may write all the same: each is a piece of work by itself then, and makes again what
+            another has made. What is unknown is held even so.
         quiet_s: seconds without a call after which a run ends; the next call begins another.
         most: runs that are kept at a time; one more ends the one that was quiet longest.
         told: hears the record of each run that did not end well.
@@ -47,13 +64,14 @@ class RunPerSession:
         workflow: str = "",
         tenant_of: Callable[[Any], str] = lambda _context: "",
         piece_of: Callable[[Any], str] = lambda _context: "",
+        unnamed_writes: bool = False,
         quiet_s: float = 300.0,
         most: int = 10_000,
         told: Callable[[InterruptionRecord], None] = lambda _record: None,
     ) -> None:
         self._breaker, self._workflow = breaker, workflow
         self._tenant_of, self._piece_of, self._told = tenant_of, piece_of, told
-        self._quiet_s, self._most = quiet_s, most
+        self._unnamed_writes, self._quiet_s, self._most = unnamed_writes, quiet_s, most
         self._lock = threading.Lock()
         #: Those that were used longest ago come first.
         self._pieces: OrderedDict[_Key, _Piece] = OrderedDict()
@@ -62,7 +80,7 @@ class RunPerSession:
         return len(self._pieces)
 
     @contextmanager
-    def lend(self, context: Any) -> Iterator[BreakerRun]:
+    def lend(self, context: Any) -> Iterator[Lent]:
         """The run that decides about a request, which does not end meanwhile of itself."""
         self._end(self._idle())
         tenant, named = self._tenant_of(context), self._piece_of(context)
@@ -70,14 +88,14 @@ class RunPerSession:
         if not named and not connection.has_standalone_channel:
             alone = self._begun(tenant, "")
             try:
-                yield alone.run
+                yield Lent(run=alone.run, writes=self._unnamed_writes)
             finally:
                 self._end([alone])
             return
         key = (tenant, named or id(connection.outbound))
         piece = self._used(key, tenant, named, connection)
         try:
-            yield piece.run
+            yield Lent(run=piece.run)
         finally:
             self._given_back(key, piece)
 
@@ -88,7 +106,9 @@ class RunPerSession:
     # -- pieces of work
 
     def _begun(self, tenant: str, named: str, channel: Any = None) -> _Piece:
-        run = self._breaker.run(tenant=tenant, workflow=self._workflow, request_id=named)
+        # A shared store needs a name for each piece of work; nobody comes back to this one.
+        request_id = named or (self._breaker.new_id() if self._breaker.store.durable else "")
+        run = self._breaker.run(tenant=tenant, workflow=self._workflow, request_id=request_id)
         return _Piece(run, channel)
 
     def _used(self, key: _Key, tenant: str, named: str, connection: Any) -> _Piece:
