@@ -23,6 +23,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         as_a_nonce: its fingerprints if an id that the run was given were a nonce; None without one.
         turn: number that what was proposed together shares, from 1.
         attempt: the try at a task that it belongs to, if it belongs to one.
+        speaker: which agent asks, in which conversation; empty where nobody says it.
     """
 
     call: ToolCall
@@ -32,6 +33,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     turn: int = 0
     as_a_nonce: Intent | None = None
     attempt: Attempt | None = None
+    speaker: str = ""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

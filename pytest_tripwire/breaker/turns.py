@@ -8,12 +8,16 @@ from pytest_tripwire.breaker.accounts import ANY
 from pytest_tripwire.breaker.budget import Dimension, Usage
 from pytest_tripwire.breaker.checks.budgets import spent
 from pytest_tripwire.breaker.checks.stop_state import over
+from pytest_tripwire.breaker.conversation import current
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding, stop_for
 from pytest_tripwire.breaker.modes import Modes
+from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.repetition import Repetition
 from pytest_tripwire.timeline import Decision, Mode, Reason
 
+#: Conversations whose last texts are remembered.
+_CONVERSATIONS = 256
 #: Turns in a row that bring nothing, after which a run past its usual length is stopped.
 PATIENCE = 2
 
@@ -41,6 +45,7 @@ class Turns:
         self._modes = modes
         self._promised: list[Decimal] = []
         self._talk = Repetition(digests=said)
+        self._talks: Bounded[str, Repetition] = Bounded(_CONVERSATIONS)
         self._talked_since = core.state.progress_turn
 
     @property
@@ -87,14 +92,20 @@ class Turns:
 
     def said(self, text: str) -> None:
         """Take what the model has said in the turn. Said again and again without getting anywhere,
-        it stops the run; the same few words before each step of good work do not.
+        it stops the run; the same few words before each step of good work do not, nor do those of
+        agents that know nothing of each other: each conversation has its own.
         """
         state = self._core.state
         if state.progress_turn != self._talked_since:
             self._talked_since = state.progress_turn
             self._talk.clear()
-        if self._talk.add(text):
+            self._talks.clear()
+        if self._talk_here().add(text):
             self._modes.leave_open(stop_for(Reason.OUTPUT_REPETITION, _REPEATED))
+
+    def _talk_here(self) -> Repetition:
+        name = self._core.state.conversations.name(current())
+        return self._talks.of(name, Repetition) if name else self._talk
 
     def give_back(self) -> None:
         """Give back what was reserved for the request that was opened first."""

@@ -457,11 +457,11 @@ def test_a_tool_that_is_down_is_down_for_both_and_probed_once() -> None:
 def test_one_question_is_not_under_way_more_often_than_patience_allows() -> None:
     shop = Shop()
     child = shop.child()
-    calls = [ToolCall(call_id=f"{n}", tool="look", arguments={"order": "A"}) for n in range(4)]
+    calls = [ToolCall(call_id=f"{n}", tool="look", arguments={"order": "A"}) for n in range(8)]
 
-    told = [run.decide(call) for run, call in zip([shop.run, child] * 2, calls, strict=True)]
+    told = [run.decide(call) for run, call in zip([shop.run, child] * 4, calls, strict=True)]
 
-    assert [each.allowed for each in told] == [True, True, True, False]
+    assert [each.allowed for each in told] == [True] * 6 + [False] * 2, "three of each"
 
 
 def test_a_child_goes_on_in_turns_that_no_other_has() -> None:

@@ -290,11 +290,25 @@ def test_reads_that_never_change_always_end(which: list[int]) -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=12, max_size=30))
-def test_names_of_agents_are_of_no_weight_to_reads(agents: list[str]) -> None:
+def test_what_an_agent_reads_is_judged_as_if_it_were_alone(agents: list[str]) -> None:
+    many = Driver(*SPECS)
+    alone = {name: Driver(*SPECS) for name in agents}
+    for number, name in enumerate(agents):
+        of = f"r-{number % 2}"
+        assert many.by(name, "text", "get", of=of)
+        assert alone[name].by(name, "text", "get", of=of)
+        assert many.reason is alone[name].reason
+        if many.reason is not None:
+            return
+
+
+@given(st.lists(st.integers(0, 40), min_size=80, max_size=80))
+def test_writes_that_undo_one_another_are_a_ring_whoever_makes_them(agents: list[int]) -> None:
     alone, many = Driver(*SPECS), Driver(*SPECS)
     for number, agent in enumerate(agents):
-        of = f"r-{number % 2}"
-        assert alone.gives("text", "get", of=of) == many.by(agent, "text", "get", of=of)
+        state = number % 3
+        allowed = alone.gives("ok", "set", of="r", state=state)
+        assert allowed == many.by(f"a{agent}", "ok", "set", of="r", state=state)
         assert alone.last.reason is many.last.reason
 
 

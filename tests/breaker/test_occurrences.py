@@ -22,7 +22,7 @@ from .driver import Driver, Mode, Reason, ToolCall, ToolSpec, bare, ok, read, wr
 KEYS = st.integers(0, 9)
 
 #: Kinds that are kept, and occurrences of each of them.
-KINDS, MOST = 512, 16
+KINDS, MOST = 512, 64
 #: New things after which an occurrence does not count any more.
 FORGIVEN = 8
 

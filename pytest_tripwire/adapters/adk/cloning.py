@@ -10,6 +10,7 @@ from google.adk.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgen
 from google.adk.tools import BaseTool, FunctionTool
 
 from pytest_tripwire.adapters.graphs import Clones, Unguarded
+from pytest_tripwire.breaker.conversation import asked, inside
 from pytest_tripwire.guard.calling import is_generator
 
 #: Answers a call: its arguments, and the kit's context of it.
@@ -51,6 +52,9 @@ class Cloner:
         """The copy of a tool that runs the clone of the agent inside."""
         clone = copy.copy(tool)
         clone.agent = self._agent(tool.agent)
+        if "run_async" not in vars(clone) or getattr(clone, "tripwire_apart", False):
+            clone.run_async = _apart(clone)
+            clone.tripwire_apart = True
         return clone
 
     def _agent(self, agent: Any) -> Any:
@@ -90,6 +94,16 @@ def with_body(tool: Any, body: Body, asks: object = None) -> Any:
     clone.run_async = lambda *, args, tool_context: body(args, tool_context)
     clone.tripwire_asks = asks
     return clone
+
+
+def _apart(tool: Any) -> Any:
+    """What an agent inside says and reads is a conversation of its own for each input."""
+
+    async def apart(*, args: dict[str, Any], tool_context: Any) -> Any:
+        with inside(asked(tool.name, args), decided=False):
+            return await type(tool).run_async(tool, args=args, tool_context=tool_context)
+
+    return apart
 
 
 def asks(tool: object, run: object) -> bool:

@@ -12,8 +12,12 @@ from agents import Agent, FunctionTool, Handoff, handoff
 from agents.exceptions import ModelBehaviorError
 from agents.tool import with_function_tool_failure_error_handler
 
+from pytest_tripwire.breaker.conversation import asked, inside
+
 #: What the SDK calls: the context of the call, and the arguments as the model has sent them.
 Body: TypeAlias = Callable[[Any, str], Awaitable[Any]]
+#: Where the body of an agent's tool is kept that goes on in a conversation of its own.
+_BODY = "tripwire_body"
 
 
 def definition(tool: Any) -> dict[str, Any]:
@@ -84,6 +88,7 @@ def with_agent(tool: Any, agent: Any) -> Any:
         TypeError: the SDK keeps the agent in another place than in the releases that were tried.
     """
     body = getattr(tool.on_invoke_tool, "_invoke_tool_impl", None)
+    body = getattr(body, _BODY, body)
     names = body.__code__.co_freevars if isinstance(body, FunctionType) else ()
     if "self" not in names or not isinstance(body, FunctionType):
         raise TypeError(
@@ -94,7 +99,19 @@ def with_agent(tool: Any, agent: Any) -> Any:
     pairs = zip(names, body.__closure__ or (), strict=True)
     cells = tuple(CellType(agent) if name == "self" else cell for name, cell in pairs)
     other = FunctionType(body.__code__, body.__globals__, body.__name__, None, cells)
-    return dataclasses.replace(tool, on_invoke_tool=told_failures(other), _agent_instance=agent)
+    invoke = told_failures(_apart(tool.name, other))
+    return dataclasses.replace(tool, on_invoke_tool=invoke, _agent_instance=agent)
+
+
+def _apart(name: str, body: Body) -> Body:
+    """What an agent inside says and reads is a conversation of its own for each input."""
+
+    async def apart(context: Any, raw: str) -> Any:
+        with inside(asked(name, parsed(name, raw)), decided=False):
+            return await body(context, raw)
+
+    setattr(apart, _BODY, body)
+    return apart
 
 
 def agent_in(tool: Any) -> Any:

@@ -22,14 +22,16 @@ def progress(run: Core, proposal: Proposal) -> Finding | None:
     if not history.armed or proposal.spec.poll:
         return None
     loose = history.free.loosen(proposal.call, proposal.spec)
-    waiting = [each for each in history.armed if each.tool == proposal.spec.name]
+    tool, speaker = proposal.spec.name, proposal.speaker
+    waiting = [each for each in history.armed if each.concerns(tool, speaker)]
     if not waiting:
         return None
-    part = part_of(proposal.call, proposal.spec) if proposal.spec.effect is Effect.READ else None
+    reads = proposal.spec.effect is Effect.READ
+    part = part_of(proposal.call, proposal.spec, speaker) if reads else None
     if part is not None and not history.coverage.holds(part):
         part = None
     spelled = history.free.spelled(proposal.call, proposal.spec)
     for armed in waiting:
-        if armed.fits(proposal.spec.name, loose, part, spelled):
+        if armed.fits(tool, loose, part, spelled):
             return stuck(armed.trip)
     return None

@@ -24,6 +24,7 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
         part: calls that read parts of this thing.
         spelling: calls whose texts spell this differently.
         about: whether `like` means calls about the same thing, in whatever words.
+        speaker: who has asked; None where it does not matter.
     """
 
     trip: Trip
@@ -32,6 +33,11 @@ class Armed(msgspec.Struct, frozen=True, kw_only=True):
     part: Part | None = None
     spelling: Loose | None = None
     about: bool = False
+    speaker: str | None = None
+
+    def concerns(self, tool: str, speaker: str) -> bool:
+        """Whether this waits for calls of a tool by this speaker."""
+        return tool == self.tool and self.speaker in {None, speaker}
 
     def says(self, tool: str, reason: Reason) -> bool:
         """Whether this says `reason` of a tool, whatever it is asked."""

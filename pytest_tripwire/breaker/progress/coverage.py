@@ -32,7 +32,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Which part of what a call asks for.
 
     Args:
-        thing: fingerprint of the tool and of all arguments that are no numbers.
+        thing: fingerprint of the tool, of all arguments that are no numbers, and of who asks.
         start: where it begins.
         end: where it ends, not included; None if the call does not say.
         named: whether a declaration or a name says that this is a position.
@@ -120,9 +120,9 @@ class Coverage:
         self._of.clear()
 
 
-def part_of(call: ToolCall, spec: ToolSpec) -> Part | None:
-    """The part that a call asks for; None where it has no number that could be a position, or
-    nothing besides that could be the thing.
+def part_of(call: ToolCall, spec: ToolSpec, speaker: str = "") -> Part | None:
+    """The part that a call asks for, and its speaker with it; None where it has no number that
+    could be a position, or nothing besides that could be the thing.
     """
     kept, numbers = _split(call.arguments, spec)
     start = _start(numbers, spec) if kept else None
@@ -132,7 +132,7 @@ def part_of(call: ToolCall, spec: ToolSpec) -> Part | None:
     spans = _spans(name, numbers, spec)
     others = {each: numbers[each] for each in numbers if each != name and each not in spans}
     return Part(
-        thing=digest((spec.name, kept, others), whole_numbers=True),
+        thing=digest((spec.name, kept, others, speaker), whole_numbers=True),
         start=value,
         end=_end(value, spans),
         named=name in spec.cursor or is_position(name),

@@ -29,7 +29,7 @@ def empty_results(history: History, step: Step, limit: int) -> Trip | None:
     if history.waits or not step.empty:
         return None
     turns = others_between(history, step)
-    evidence = history.evidence(step)
+    evidence, limit = history.evidence(step, limit)
     return Trip(
         reason=Reason.INTENT_CYCLE if turns else Reason.EMPTY_RESULTS,
         count=len(evidence),
@@ -61,7 +61,7 @@ def empty_spellings(history: History, step: Step, _limit: int) -> Armed | None:
     spelled = history.spelled
     if history.waits or not step.empty or spelled is None:
         return None
-    members = history.spellings.like(spelled, step.outcome, new=history.new, same=Loose.respells)
+    members = history.spellings.like(spelled, step.heard, new=history.new, same=Loose.respells)
     trip = Trip(
         reason=Reason.EMPTY_RESULTS,
         count=len(members),
@@ -69,7 +69,7 @@ def empty_spellings(history: History, step: Step, _limit: int) -> Armed | None:
         evidence=tuple(each.seq for each in members),
         what=f"{step.tool} found nothing, however it was spelled",
     )
-    return Armed(trip=trip, tool=step.tool, spelling=spelled)
+    return Armed(trip=trip, tool=step.tool, spelling=spelled, speaker=step.speaker)
 
 
 def _is_list(history: History, step: Step) -> bool:

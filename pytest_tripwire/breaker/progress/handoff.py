@@ -1,8 +1,8 @@
 """Agents hand a task round and nothing about it changes.
 
-Steps are counted over the whole ring, whatever its size: handing back what another has just handed
-over counts once each. A field filled, a record changed or something new read starts it anew; and
-after a new write, every way that is gone again is a new one: a hub comes back to its specialists.
+Steps are counted over the whole ring, whatever its size: each way from one agent to another that is
+gone again counts. A field filled, a record changed or something new read starts it anew; and after
+a new write, every way that is gone again is a new one: a hub comes back to its specialists.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNDECLARED_LIMIT = 4
 
 
 def handoff(history: History, step: Step, _limit: int) -> Trip | None:
-    """Counts hand-offs that repeat an earlier one."""
+    """Counts hand-offs that go a way again."""
     if step.effect is not Effect.HANDOFF or not history.handoffs:
         return None
     return Trip(
@@ -35,5 +35,7 @@ def handoff(history: History, step: Step, _limit: int) -> Trip | None:
 def _limit_of(history: History, step: Step) -> int:
     if history.echoes >= len(history.handoffs):
         return EXACT_LIMIT
-    declared = step.spec.wording or step.spec.required_fields
-    return WORDING_LIMIT if declared else UNDECLARED_LIMIT
+    declared = bool(step.spec.wording or step.spec.required_fields)
+    # What a model says to itself, such as its reason, is words whoever has declared what.
+    talk = history.loose is not None and history.loose.words is None
+    return WORDING_LIMIT if declared or talk else UNDECLARED_LIMIT

@@ -10,11 +10,18 @@ from pytest_tripwire.breaker.loose import FreeText, Loose
 from pytest_tripwire.breaker.progress.armed import Armed
 from pytest_tripwire.breaker.progress.bounded import Bounded
 from pytest_tripwire.breaker.progress.coverage import Coverage, Part, part_of
-from pytest_tripwire.breaker.progress.occurrences import FORGIVEN_AFTER, FOUND_AFTER, Occurrences
+from pytest_tripwire.breaker.progress.occurrences import (
+    FORGIVEN_AFTER,
+    FOUND_AFTER,
+    MOST,
+    SPEAKERS,
+    Occurrences,
+)
 from pytest_tripwire.breaker.progress.paraphrases import Paraphrases
 from pytest_tripwire.breaker.progress.step import Step, content_of
 from pytest_tripwire.breaker.progress.streaks import Streak, Streaks
 from pytest_tripwire.breaker.progress.waiting import Waiting
+from pytest_tripwire.breaker.progress.ways import Way, Ways, colleague_of, is_declared
 from pytest_tripwire.breaker.repetition import RepeatedError
 from pytest_tripwire.timeline import Effect, Reason, Status
 
@@ -59,6 +66,8 @@ class History:
         self.handoffs: list[Step] = []
         self.echoes = 0
         self.recent: deque[Step] = deque(maxlen=LOOK_BACK)
+        #: What each of them asked, and who asked it; of a hand-off, which way it went.
+        self.asked: deque[tuple[str, str]] = deque(maxlen=LOOK_BACK)
         self.streak = 0
         self.armed: list[Armed] = []
         self.new = 0
@@ -74,8 +83,8 @@ class History:
         self.covered = False
         self._failing: Bounded[str, set[str]] = Bounded(_FAILING)
         self._seen: Bounded[str, bool] = Bounded(_SEEN)
-        #: What was handed off, and how much the task had advanced by then.
-        self._said: Bounded[str, int] = Bounded(_SEEN)
+        self._ways = Ways()
+        #: How often the task has advanced.
         self._advances = 0
 
     def add(self, step: Step, *, advanced: bool) -> bool:
@@ -93,10 +102,10 @@ class History:
         elif fruitful and not step.empty:
             self._fade(step)
         self._count(step)
-        if step.effect is Effect.HANDOFF:
-            self._hand_off(step)
+        way = self._hand_off(step) if step.effect is Effect.HANDOFF else None
         if not self.waits and not step.spec.repeatable:
             self.recent.append(step)
+            self.asked.append(step.asked if way is None else (step.intent, way.mark))
             # Postconditions decide what is progress; a cycle is one only if nothing in it is new.
             self.streak = 0 if (new or fruitful) and not step.empty else self.streak + 1
         # Nothing can have been repeated where a read has brought something for the first time, but
@@ -113,19 +122,23 @@ class History:
     @property
     def said(self) -> tuple[str, ...]:
         """The same of what was handed off."""
-        return tuple(self._said.items())
+        return self._ways.said
 
     def recall(self, seen: Iterable[str], said: Iterable[str]) -> None:
         """Take both from an earlier part of the run."""
         for mark in seen:
             self._seen.put(mark, True)  # noqa: FBT003 - a set that forgets
-        for mark in said:
-            self._said.put(mark, self._advances)
+        self._ways.recall(said, self._advances)
 
-    def evidence(self, step: Step) -> tuple[int, ...]:
-        """The events at which it did."""
+    def evidence(self, step: Step, limit: int) -> tuple[tuple[int, ...], int]:
+        """The events that a step repeats, and how many are too many: of the agent that asks, in
+        its conversation, or of all of them, whichever is nearer to its end.
+        """
         after = FOUND_AFTER if step.ok and not step.empty else FORGIVEN_AFTER
-        return self.repeats.seqs((step.intent, step.outcome), new=self.new, after=after)
+        own = self.repeats.seqs(step.kind, new=self.new, after=after)
+        every = self.repeats.seqs(_of_all(step), new=self.new, after=after)
+        most = min(limit * SPEAKERS, MOST)
+        return (every, most) if most - len(every) < limit - len(own) else (own, limit)
 
     def arm(self, armed: Armed) -> None:
         """Let a rule wait for the next call of its kind."""
@@ -148,8 +161,9 @@ class History:
         self.start_over()
         self.stubborn.clear()
         self._seen.clear()
-        self._said.clear()
+        self._ways.clear()
         self.recent.clear()
+        self.asked.clear()
         self.streak = 0
 
     def _loosened(self, step: Step) -> Loose | None:
@@ -164,7 +178,7 @@ class History:
         """Whether a write has left the version that the same in other words has left before."""
         if step.effect is not Effect.WRITE or self.loose is None:
             return False
-        known = self.paraphrases.like(self.loose, step.outcome, new=self.new)
+        known = self.paraphrases.like(self.loose, step.heard, new=self.new)
         return bool(known)
 
     def _asked(self, step: Step) -> str:
@@ -172,18 +186,19 @@ class History:
 
     def _fade(self, step: Step) -> None:
         self.new += 1
-        if step.effect is not Effect.HANDOFF or _is_declared(step):
+        if step.effect is not Effect.HANDOFF or is_declared(step):
             self._forget_handoffs()
 
     def _count(self, step: Step) -> None:
-        kind = (step.intent, step.outcome)
         if not self.waits:
-            self.repeats.add(kind, seq=step.seq, new=self.new)
+            self.repeats.add(step.kind, seq=step.seq, new=self.new)
+            if step.speaker:
+                self.repeats.add(_of_all(step), seq=step.seq, new=self.new)
         self._count_failures(step)
         if step.effect is Effect.READ and step.ok:
             self._count_read(step)
         elif step.effect is Effect.WRITE and self.loose is not None:
-            self.paraphrases.add(self.loose, step.outcome, seq=step.seq, new=self.new)
+            self.paraphrases.add(self.loose, step.heard, seq=step.seq, new=self.new)
 
     def _count_failures(self, step: Step) -> None:
         self._watch_errors(step)
@@ -230,9 +245,9 @@ class History:
             empties.right(step.turn)
             self._disarm(step.tool, Reason.EMPTY_RESULTS)
         if self.loose is not None:
-            self.paraphrases.add(self.loose, step.outcome, seq=step.seq, new=self.new)
+            self.paraphrases.add(self.loose, step.heard, seq=step.seq, new=self.new)
         if step.version and not step.empty:
-            self.part = part_of(step.call, step.spec)
+            self.part = part_of(step.call, step.spec, step.speaker)
             if self.part is not None:
                 content = digest(content_of(step.result, step.spec))
                 self.covered = not self.coverage.adds(self.part, step.version, content)
@@ -244,19 +259,15 @@ class History:
         if step.spec.wording or step.spec.identity is not None:
             return
         self.spelled = self.free.spelled(step.call, step.spec)
-        self.spellings.add(self.spelled, step.outcome, seq=step.seq, new=self.new)
+        self.spellings.add(self.spelled, step.heard, seq=step.seq, new=self.new)
 
-    def _hand_off(self, step: Step) -> None:
-        handed, said = step.intent, step.exact
-        if self.loose is not None and not _is_declared(step):
-            handed = f"{self.loose.rest}:{step.call.agent or ''}"
-            said = f"{handed}:{self.loose.words.pieces if self.loose.words else ''}"
+    def _hand_off(self, step: Step) -> Way:
         # Whoever comes back to a colleague after the task has advanced goes on with it.
-        if self._said.get(handed) == self._advances:
+        way = self._ways.take(step, self.loose, self._advances)
+        if way.gone:
             self.handoffs.append(step)
-            self.echoes += self._said.get(said) == self._advances
-        self._said.put(handed, self._advances)
-        self._said.put(said, self._advances)
+            self.echoes += way.echoes
+        return way
 
     def _forget_handoffs(self) -> None:
         self.handoffs.clear()
@@ -264,24 +275,27 @@ class History:
 
     def _is_new(self, step: Step) -> bool:
         """New coverage: content for a read, the intent or the version for what changes something,
-        and for a hand-off what it carries: another colleague alone is nothing new about the task.
+        and for a hand-off what it carries, or a colleague who has not had the task yet.
         """
-        marks = {
-            Effect.READ: f"{_place(step)}:{step.outcome}",
-            Effect.WRITE: f"{step.resource}:{step.intent}:{step.version}",
-            Effect.HANDOFF: f"carried:{step.content}",
-        }
-        known = marks[step.effect]
-        if known in self._seen or not step.ok:
+        if not step.ok:
             return False
-        self._seen.put(known, True)  # noqa: FBT003 - a set that forgets
-        return True
+        new = [mark for mark in self._marks(step) if mark not in self._seen]
+        for mark in new:
+            self._seen.put(mark, True)  # noqa: FBT003 - a set that forgets
+        return bool(new)
+
+    def _marks(self, step: Step) -> tuple[str, ...]:
+        if step.effect is Effect.READ:
+            return (f"{_place(step)}:{step.outcome}",)
+        if step.effect is Effect.WRITE:
+            return (f"{step.resource}:{step.intent}:{step.version}",)
+        return f"carried:{step.content}", f"colleague:{colleague_of(step, self.loose)}"
+
+
+def _of_all(step: Step) -> tuple[str, str, str]:
+    return "all", step.intent, step.outcome
 
 
 def _place(step: Step) -> str:
     """What was looked at: with a declared cursor, where in it too."""
     return step.exact if step.spec.cursor else step.resource
-
-
-def _is_declared(step: Step) -> bool:
-    return bool(step.spec.required_fields or step.spec.wording)

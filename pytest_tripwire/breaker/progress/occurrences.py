@@ -16,8 +16,11 @@ from pytest_tripwire.breaker.progress.bounded import Bounded
 FORGIVEN_AFTER = 8
 #: The same for what was found: going back to a list between its items is how a list is worked off.
 FOUND_AFTER = 1
+#: As many agents may each be as fruitless as one before the run is: none knows what another was
+#: told. More of them, one after the other, are a loop all the same.
+SPEAKERS = 8
 #: Occurrences of one kind that are kept.
-_MOST = 16
+MOST = 64
 #: Kinds that are kept.
 _KINDS = 512
 
@@ -30,7 +33,7 @@ class Occurrences:
 
     def add(self, kind: Hashable, *, seq: int, new: int) -> None:
         """Count one at event `seq`, when `new` things had been new in the run."""
-        self._of.of(kind, lambda: deque(maxlen=_MOST)).append((new, seq))
+        self._of.of(kind, lambda: deque(maxlen=MOST)).append((new, seq))
 
     def count(self, kind: Hashable, *, new: int, after: int = FORGIVEN_AFTER) -> int:
         """How many count, now that `new` things have been new, if each is forgiven `after` more."""

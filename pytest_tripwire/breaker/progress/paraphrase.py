@@ -25,12 +25,12 @@ def paraphrase(history: History, step: Step, _limit: int) -> Armed | None:
         return None
     if step.effect is Effect.WRITE:
         return _written(history, step, loose)
-    members = history.paraphrases.like(loose, step.outcome, new=history.new)
+    members = history.paraphrases.like(loose, step.heard, new=history.new)
     limit = LIMIT
     if len(members) < LIMIT and step.version and not step.empty and loose.named:
         # One record at one version, asked about in whatever words.
         limit = ABOUT_LIMIT
-        members = history.paraphrases.like(loose, step.outcome, new=history.new, same=Loose.about)
+        members = history.paraphrases.like(loose, step.heard, new=history.new, same=Loose.about)
     if len(members) >= LIMIT and _were_shown(history, members):
         return None
     trip = Trip(
@@ -41,12 +41,12 @@ def paraphrase(history: History, step: Step, _limit: int) -> Armed | None:
         what=f"{step.tool} was asked the same in other words and gave the same answer",
     )
     about = limit == ABOUT_LIMIT
-    return Armed(trip=trip, tool=step.tool, like=(loose,), about=about)
+    return Armed(trip=trip, tool=step.tool, like=(loose,), about=about, speaker=step.speaker)
 
 
 def _written(history: History, step: Step, loose: Loose) -> Armed:
     """A write in other words that leaves the version as it was has changed nothing."""
-    members = history.paraphrases.like(loose, step.outcome, new=history.new)
+    members = history.paraphrases.like(loose, step.heard, new=history.new)
     trip = Trip(
         reason=Reason.REPEATED_INTENT_SAME_OUTCOME,
         count=len(members),

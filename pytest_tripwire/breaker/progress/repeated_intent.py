@@ -21,7 +21,7 @@ def repeated_intent(history: History, step: Step, limit: int) -> Trip | None:
     if step.effect is Effect.HANDOFF or (step.effect is Effect.WRITE and step.ok):
         return None
     turns = others_between(history, step)
-    evidence = history.evidence(step)
+    evidence, limit = history.evidence(step, limit)
     return Trip(
         reason=Reason.INTENT_CYCLE if turns else Reason.REPEATED_INTENT_SAME_OUTCOME,
         count=len(evidence),
@@ -33,12 +33,12 @@ def repeated_intent(history: History, step: Step, limit: int) -> Trip | None:
 
 
 def others_between(history: History, step: Step) -> int:
-    """How many other intents lie between the repeats, if each of them is a repeat as well."""
-    steps = list(history.recent)
-    places = [at for at, each in enumerate(steps) if each.intent == step.intent]
+    """How many other intents lie between an agent's repeats, if each of them is a repeat too."""
+    steps = [each for each in history.recent if step.may_know(each)]
+    places = [at for at, each in enumerate(steps) if each.asked == step.asked]
     if not places:
         return 0  # a write that is a new act each time goes round in no circle
-    between = [each for each in steps[places[0] : places[-1]] if each.intent != step.intent]
-    kinds = {(each.intent, each.outcome) for each in between}
+    between = [each for each in steps[places[0] : places[-1]] if each.asked != step.asked]
+    kinds = {each.kind for each in between}
     repeated = all(history.repeats.count(kind, new=history.new) > 1 for kind in kinds)
     return len(kinds) if repeated and len(kinds) < MOST_INTENTS else 0

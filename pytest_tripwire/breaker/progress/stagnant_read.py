@@ -20,7 +20,7 @@ def stagnant_read(history: History, step: Step, limit: int) -> Trip | None:
     """Counts reads of one version."""
     if history.waits or step.empty or not step.version or step.effect is not Effect.READ:
         return None
-    evidence = history.evidence(step)
+    evidence, limit = history.evidence(step, limit)
     return Trip(
         reason=Reason.STAGNANT_READ,
         count=len(evidence),
@@ -43,4 +43,4 @@ def stagnant_part(history: History, step: Step, _limit: int) -> Armed | None:
         evidence=seqs,
         what=f"{step.tool} read again what it had read of version {step.version}",
     )
-    return Armed(trip=trip, tool=step.tool, part=part)
+    return Armed(trip=trip, tool=step.tool, part=part, speaker=step.speaker)

@@ -51,6 +51,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         empty: whether it succeeded and said that there is nothing.
         version: business version that it showed, empty if none.
         error: the class of the error, empty if there was none.
+        speaker: which agent has asked, in which conversation; empty where nobody says it.
         result: the tool's own result. Never stored.
     """
 
@@ -69,6 +70,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     empty: bool
     version: str = ""
     error: str = ""
+    speaker: str = ""
     result: Any = None
 
     @property
@@ -80,6 +82,27 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     def effect(self) -> Effect:
         """Whether it reads, writes or hands off."""
         return self.spec.effect
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """What was asked, and who has asked it. A write is one write, whoever makes it."""
+        return self.intent, "" if self.effect is Effect.WRITE else self.speaker
+
+    @property
+    def heard(self) -> str:
+        """What came back, and to whom."""
+        return self.outcome if self.effect is Effect.WRITE else f"{self.outcome}{self.speaker}"
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """What it repeats: the same question to the same agent with the same answer."""
+        return (self.intent, self.heard)
+
+    def may_know(self, other: Step) -> bool:
+        """Whether whoever asks this may know of `other`: what it has read itself, and what anybody
+        has written or handed over.
+        """
+        return other.effect is not Effect.READ or other.speaker == self.speaker
 
     @property
     def ok(self) -> bool:
@@ -116,6 +139,7 @@ def step_of(
         empty=empty,
         version=version,
         error="" if ok else outcome.error or outcome.status.value,
+        speaker=proposal.speaker,
         result=outcome.result,
     )
 
