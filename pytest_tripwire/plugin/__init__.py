@@ -106,21 +106,55 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: Any) -> None:
-    """Have the marker alone do: a test that is marked and not recorded would ask a real model."""
+    """Note the cell of each test before any hook can drop it; and have the marker alone do: a test
+    that is marked and not recorded would ask a real model.
+    """
     names = getattr(item, "fixturenames", None)
-    if names is None or item.get_closest_marker("tripwire_cassette") is None:
+    if names is None:
         return
-    if "tripwire_cassette" not in names:
-        # First, so that it is open before an agent is built. The old list is its siblings' too.
-        item.fixturenames = ["tripwire_cassette", *names]
+    _plan(item)
+    if "tripwire_cassette" in names or item.get_closest_marker("tripwire_cassette") is None:
+        return
+    # First, so that it is open before an agent is built. The old list is its siblings' too.
+    item.fixturenames = ["tripwire_cassette", *names]
+
+
+def _plan(item: pytest.Item) -> None:
+    planned = cells.planned(item)
+    if planned is not None:
+        item.stash[transport.PLAN] = planned
+        item.config.stash.setdefault(transport.PLANNED, []).append(planned)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Note every cell that was collected before anything is deselected."""
-    plans = [planned for item in items if (planned := cells.planned(item)) is not None]
-    config.stash[transport.PLANNED] = plans
+    """Note what a hook of the project's has added, and how many tests there are of each cell."""
+    plans = config.stash.setdefault(transport.PLANNED, [])
+    known_tests = {test for _, _, test in plans}
+    for item in items:
+        if item.nodeid not in known_tests:
+            _plan(item)
     config.stash[known.SIBLINGS] = known.siblings(plans)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note what tests are called now: hooks may rename them, as that of pytest-xdist does."""
+    for item in session.items:
+        if transport.PLAN in item.stash:
+            item.stash[transport.PLAN][-1] = item.nodeid
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Mark a body that is under way: what is reported within it is about a part of it."""
+    item.stash[transport.BODY] = True
+    if transport.PART in item.stash:  # of the same test, run once more
+        del item.stash[transport.PART]
+    try:
+        return (yield)
+    finally:
+        del item.stash[transport.BODY]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -129,9 +163,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Let cells travel on reports, which xdist carries to the controller."""
     report = yield
-    if "tripwire_desk" in getattr(item, "fixturenames", ()):
+    if transport.BODY in item.stash:
+        transport.note_part(item, call, report)
+    elif "tripwire_desk" in getattr(item, "fixturenames", ()):
         transport.attach(item, call, report)
         known.excuse(item, call, report)
+        transport.note_outcome(item, report)
         junit.note(item)
     elif call.when == "call" and transport.AWAITED in item.stash:
         transport.note_end(item, call)

@@ -71,7 +71,8 @@ def excuse(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     """
     entries = item.config.stash.get(BASELINE, ())
     judged = item.stash.get(transport.CELLS, ())
-    if call.when != "call" or not entries or not judged:
+    # A part that failed is reported by itself, and nothing excuses that.
+    if call.when != "call" or not entries or not judged or transport.PART in item.stash:
         return
     error = call.excinfo.value if call.excinfo else None
     bad = [cell for cell in judged if cell.state != "contained"]

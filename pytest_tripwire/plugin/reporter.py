@@ -28,8 +28,8 @@ class Reporter:
         self._is_worker = hasattr(config, "workerinput")
         self._gate = bool(config.getoption("tripwire_gate"))
         self._planned: dict[tuple[str, str, str], None] = {}
-        #: By test: the cells of each attempt. A test that another plugin runs again has several.
-        self._attempts: dict[str, list[list[Cell]]] = {}
+        #: By test: the cells of each attempt, by the worker that made it and its number there.
+        self._attempts: dict[str, dict[tuple[str, int], list[Cell]]] = {}
         self._rounds: dict[str, int] = {}
         self._rerun: dict[str, None] = {}
         self._finished: dict[str, None] = {}
@@ -46,17 +46,16 @@ class Reporter:
         if self._is_worker:
             return
         self._plan(getattr(report, transport.PLANNED_ON_REPORT, None))
-        if report.outcome == "rerun":
+        if report.outcome == "rerun" or getattr(report, transport.AGAIN_ON_REPORT, False):
             self._rerun[report.nodeid] = None
-        if report.when == "call" and (report.outcome != "skipped" or hasattr(report, "wasxfail")):
+        if report.when == "call" and _ended(report):
             self._finished[report.nodeid] = None
         if report.outcome == "failed":
             self._failed[report.nodeid] = None
-        if report.when == "setup":
-            self._attempts.setdefault(report.nodeid, []).append([])
-        if found := transport.decode(report):
-            # The teardown's are the call's once more.
-            self._attempts.setdefault(report.nodeid, [[]])[-1] = found
+        worker = getattr(report, "worker_id", "")
+        for number, found in enumerate(transport.attempts(report)):
+            # Each report brings those before it once more, and the teardown's are the call's.
+            self._attempts.setdefault(report.nodeid, {})[worker, number] = found
             self._rounds[report.nodeid] = getattr(report, transport.ROUND_ON_REPORT, 1)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -186,8 +185,14 @@ class Reporter:
         from pytest_tripwire.gate import Judged
 
         for test, attempts in self._attempts.items():
-            for attempt, cells in enumerate(attempts, 1):
+            for attempt, cells in enumerate(attempts.values(), 1):
                 for cell in cells:
                     yield Judged(
                         cell=cell, test=test, round=self._rounds.get(test, 1), attempt=attempt
                     )
+
+
+def _ended(report: Any) -> bool:
+    """Whether the report of a body tells that it came to its end and was not skipped."""
+    skipped = report.outcome == "skipped" and not hasattr(report, "wasxfail")
+    return not skipped and not getattr(report, transport.PART_ON_REPORT, False)
