@@ -6,6 +6,8 @@ owner answers for it; past that, others take it for lost, and have it reconciled
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from pytest_tripwire.timeline import ToolSpec, WriteEntry, WriteStatus
@@ -21,13 +23,26 @@ def lease_of(spec: ToolSpec, lease_s: float) -> float:
     return max(lease_s, _SPARE * (spec.expected_duration_s or 0.0))
 
 
-def as_read(entry: WriteEntry, *, now: float, owner: str) -> WriteEntry:
+def nobody_is_gone(_owner: str) -> bool:
+    """Where nothing is known of other processes."""
+    return False
+
+
+def as_read(
+    entry: WriteEntry, *, now: float, owner: str, gone: Callable[[str], bool] = nobody_is_gone
+) -> WriteEntry:
     """An entry as somebody reads it who is not its maker: unknown once its lease is over. Its own
-    process knows better, as it lives.
+    process knows better, as it lives. The lease of one that is certainly `gone` is over now.
     """
-    if not is_lost(entry, now=now) or (owner and entry.owner == owner):
+    if entry.is_certain or entry.came_back or entry.lease_until is None:
         return entry
-    return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN)
+    if owner and entry.owner == owner:
+        return entry
+    if entry.lease_until <= now:
+        return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN)
+    if entry.owner and gone(entry.owner):
+        return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN, lease_until=now)
+    return entry
 
 
 def is_lost(entry: WriteEntry, *, now: float) -> bool:

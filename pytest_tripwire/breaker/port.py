@@ -57,6 +57,9 @@ class Ledger(Protocol):
     def owner(self) -> str:
         """Names this process in entries; empty where no other can see them."""
 
+    def is_gone(self, owner: str) -> bool:
+        """Whether the process of this name has certainly ended. In doubt it has not."""
+
     def begin(
         self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
     ) -> WriteEntry | None:

@@ -66,6 +66,10 @@ class RunLedger:
         """See `Ledger.owner`."""
         return self._ledger.owner
 
+    def is_gone(self, owner: str) -> bool:
+        """See `Ledger.is_gone`."""
+        return self._ledger.is_gone(owner)
+
     def begin(
         self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
     ) -> WriteEntry | None:
@@ -147,4 +151,5 @@ class RunLedger:
         if not self.durable:
             return tuple(known)
         now, owner = self._now(), self.owner
-        return tuple(as_read(entry, now=now, owner=owner) for entry in known)
+        gone = self._ledger.is_gone
+        return tuple(as_read(entry, now=now, owner=owner, gone=gone) for entry in known)

@@ -185,7 +185,8 @@ class Writes:
         if reading.status is WriteStatus.REJECTED:
             standing = {each.key: each for each in known}.get(entry.key, entry)
             own = bool(standing.owner) and standing.owner == self._core.ledger.owner
-            return standing.came_back if own else is_over(standing, now=at)
+            # The entry that was read about: a lease that ended with its process ended by then.
+            return standing.came_back or (not own and is_over(entry, now=at))
         others = (*known, *self._core.ledger.of_run(self._core.run_id))
         ids = {each.result_id for each in others if each.key != entry.key}
         return reading.result_id is None or reading.result_id not in ids

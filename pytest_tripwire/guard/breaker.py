@@ -132,6 +132,10 @@ class Breaker:
         """The limits of each run."""
         return self._budget
 
+    def new_id(self) -> str:
+        """A new unique id, e.g. for a piece of work that nobody will ask for again."""
+        return self._new_id()
+
     @property
     def clock(self) -> Clock:
         """What this breaker takes the time from."""

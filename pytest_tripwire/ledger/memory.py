@@ -42,6 +42,10 @@ class MemoryLedger:
     durable = False
     owner = ""
 
+    def is_gone(self, owner: str) -> bool:  # noqa: ARG002 - the protocol's
+        """There are no other processes."""
+        return False
+
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._lock = threading.Lock()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
-import socket
 import time
 from collections.abc import Callable, Sequence
 
 from pytest_tripwire.breaker.port import Conflict
 from pytest_tripwire.ledger.changes import claimed, counted, ended
+from pytest_tripwire.ledger.owners import is_gone, owner_name
 from pytest_tripwire.ledger.sql import approvals, denials, happenings, records, writes
 from pytest_tripwire.ledger.sql.engine import Backend, resource_lock, run_lock
 from pytest_tripwire.ledger.sql.happenings import News
@@ -67,9 +66,12 @@ class SqlStore:
         if self._owner is not None:
             return self._owner
         if self._own[0] != os.getpid():
-            name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-            self._own = (os.getpid(), name)
+            self._own = (os.getpid(), owner_name())
         return self._own[1]
+
+    def is_gone(self, owner: str) -> bool:
+        """Whether the process of this name has certainly ended; see `Ledger.is_gone`."""
+        return is_gone(owner)
 
     # -- writes
 
