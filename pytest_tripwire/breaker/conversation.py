@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -21,21 +23,21 @@ from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec
 
 #: Conversations that are told apart.
 _MOST = 256
+#: Inputs of one tool that a new one is compared with.
+_ALIKE = 64
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class Begun(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """What has begun a conversation.
 
     Args:
-        call: the call in whose body it goes on.
-        decided: whether a run has decided about the call. It counts how often such a call is made,
-            so each is a conversation of its own; of any other, the same input goes on with the
-            same conversation, in whatever words.
+        unseen: the call in whose body it goes on, if no run decides about it: the same input goes
+            on with the same conversation, in whatever words. None for any other call: how often
+            that is made is counted, so each is a conversation of its own.
         within: the one that the call was made in; None for the run's own.
     """
 
-    call: ToolCall
-    decided: bool
+    unseen: ToolCall | None
     within: Begun | None
 
 
@@ -48,9 +50,13 @@ def current() -> Begun | None:
 
 
 @contextmanager
-def inside(call: ToolCall, *, decided: bool = True) -> Iterator[None]:
-    """Whatever is asked and said inside belongs to a conversation that `call` has begun."""
-    token = _CURRENT.set(Begun(call=call, decided=decided, within=_CURRENT.get()))
+def inside(unseen: ToolCall | None = None) -> Iterator[None]:
+    """Whatever is asked and said inside belongs to a conversation that a call has begun.
+
+    Args:
+        unseen: the call, if no run decides about it.
+    """
+    token = _CURRENT.set(Begun(unseen=unseen, within=_CURRENT.get()))
     try:
         yield
     finally:
@@ -69,32 +75,34 @@ class Conversations:
     """Owner of the names of a run's conversations. The run's own has the empty one."""
 
     def __init__(self) -> None:
-        self._names: Bounded[int, tuple[Begun, str]] = Bounded(_MOST)
+        self._names: WeakKeyDictionary[Begun, str] = WeakKeyDictionary()
         self._inputs: Bounded[str, list[tuple[Loose, str]]] = Bounded(_MOST)
         self._free = FreeText()
         self._count = 0
+        # What is counted of a conversation is carried to other processes, which have others.
+        self._here = uuid4().hex
 
     def name(self, begun: Begun | None) -> str:
         """The name of the conversation that `begun` has begun."""
         if begun is None:
             return ""
-        known = self._names.get(id(begun))  # kept with it, so that no other gets its id
+        known = self._names.get(begun)
         if known is None:
-            known = (begun, self._new(begun))
-            self._names.put(id(begun), known)
-        return known[1]
+            known = self._names[begun] = self._new(begun)
+        return known
 
     def _new(self, begun: Begun) -> str:
         self._count += 1
-        name = f"{self.name(begun.within)}>{self._count}"
-        if begun.decided:
+        outer = self.name(begun.within)
+        name = f"{outer}>{self._here}.{self._count}"
+        if begun.unseen is None:
             return name
-        spec = ToolSpec(name=begun.call.tool, effect=Effect.HANDOFF)
-        loose = self._free.loosen(begun.call, spec)
-        before = self._inputs.of(f"{self.name(begun.within)}>{loose.rest}", list)
+        spec = ToolSpec(name=begun.unseen.tool, effect=Effect.HANDOFF)
+        loose = self._free.loosen(begun.unseen, spec)
+        before = self._inputs.of(f"{outer}>{loose.rest}", list)
         same = next((old for other, old in before if other.rewords(loose)), None)
         before.append((loose, same or name))
-        del before[:-_MOST]
+        del before[:-_ALIKE]
         return same or name
 
 

@@ -342,7 +342,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
                     return verdict.as_result()
                 rest = self._toolbox.enter(call.tool, args, arguments)
             task = as_task and isinstance(rest, AsyncWork)
-            with inside(call):
+            with inside():
                 result = rest.arun() if task else rest()
         except BaseException as error:
             self._fail(call, error)
@@ -354,7 +354,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     async def _finish(self, call: ToolCall, pending: Awaitable[Any]) -> Any:
         left = None if self.shadow else self._controller.time_left
         try:
-            with inside(call):
+            with inside():
                 result = await (pending if left is None else self._clock.within(left, pending))
         except BaseException as error:
             await self._settled(call, partial(self._fail, call, error))

@@ -183,11 +183,11 @@ def test_children_of_one_name_side_by_side_may_all_ask_the_same() -> None:
 class Team:
     """A boss and a delegate, which a guarded tool runs. `work` is what the delegate does."""
 
-    def __init__(self, work: Callable[[Any], Any], **declared: Any) -> None:
-        self.run = Breaker().run()
+    def __init__(self, work: Callable[[Any], Any], state: bytes | None = None) -> None:
+        self.run = Breaker().run(state=state)
         self.work = work
-        spec = read("delegate", identity=("task",), **declared)
-        specs = {"delegate": spec, "adelegate": read("adelegate", identity=("task",)), "look": LOOK}
+        delegates = {each: read(each, identity=("task",)) for each in ("delegate", "adelegate")}
+        specs = {**delegates, "look": LOOK}
         tools = {"delegate": self.delegate, "adelegate": self.adelegate, "look": self.look}
         self.tools = self.run.guard(tools, specs)
 
@@ -250,13 +250,23 @@ def test_a_delegate_that_goes_in_circles(work: Any, reason: Reason) -> None:
     assert team.run.last_reason is reason
 
 
+def test_delegates_of_one_process_after_another() -> None:
+    """What was counted of one that is gone is not counted to another."""
+    state = None
+    for number in range(2 * LIMIT):
+        team = Team(lambda team: [looks(team) for _ in range(LIMIT - 1)], state)
+        team.tools["delegate"](task=f"task {number}")
+        assert team.run.mode is Mode.OPEN
+        state = team.run.snapshot()
+
+
 def test_a_boss_that_goes_in_circles_is_not_saved_by_what_a_delegate_says() -> None:
     numbers = iter(range(100))
     team = Team(lambda team: team.says(f"Answer {next(numbers)}."))
 
     for _ in range(LIMIT):
         team.says("Let me ask again.")
-        with inside(asked("judge", {"input": "doc"}), decided=False):
+        with inside(asked("judge", {"input": "doc"})):
             team.work(team)
 
     assert team.run.last_reason is Reason.OUTPUT_REPETITION
@@ -269,7 +279,7 @@ def judged(inputs: list[str]) -> Any:
     """An agent inside a tool says the same of each input; the run."""
     team = Team(approves)
     for each in inputs:
-        with inside(asked("judge", {"input": each}), decided=False):
+        with inside(asked("judge", {"input": each})):
             team.says("No violation.")
     return team.run
 

@@ -100,7 +100,7 @@ def _apart(tool: Any) -> Any:
     """What an agent inside says and reads is a conversation of its own for each input."""
 
     async def apart(*, args: dict[str, Any], tool_context: Any) -> Any:
-        with inside(asked(tool.name, args), decided=False):
+        with inside(asked(tool.name, args)):
             return await type(tool).run_async(tool, args=args, tool_context=tool_context)
 
     return apart

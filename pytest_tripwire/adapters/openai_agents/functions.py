@@ -107,7 +107,7 @@ def _apart(name: str, body: Body) -> Body:
     """What an agent inside says and reads is a conversation of its own for each input."""
 
     async def apart(context: Any, raw: str) -> Any:
-        with inside(asked(name, parsed(name, raw)), decided=False):
+        with inside(asked(name, parsed(name, raw))):
             return await body(context, raw)
 
     setattr(apart, _BODY, body)
