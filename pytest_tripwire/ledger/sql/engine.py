@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 import sqlalchemy as sa
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from pytest_tripwire.ledger.sql.compiled import Compiler
 from pytest_tripwire.ledger.sql.failures import Failures
 from pytest_tripwire.ledger.sql.session import Session
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import URL
+from pytest_tripwire.ledger.sql.turns import Turns
 
 #: Seconds for a connection to come up.
 _CONNECT_S = 10
@@ -61,6 +61,10 @@ class Backend(Protocol):
     def failures(self) -> Failures:
         """Tells what the driver has raised."""
 
+    @property
+    def turns(self) -> AbstractContextManager[None]:
+        """What a thread has entered while it is in a transaction."""
+
     def connect(self) -> Session:
         """A new connection. Raises StoreError."""
 
@@ -83,6 +87,7 @@ class SQLite:
         self._engine = _engine(url, {"timeout": lock_timeout_s, "check_same_thread": False})
         driver = self._engine.dialect.loaded_dbapi
         self.failures = Failures(f"sqlite:///{path}", "", driver, path.absolute().parent)
+        self.turns = Turns(self.failures.where, lock_timeout_s)
         self._compiler = Compiler(self._engine.dialect)
 
     def connect(self) -> Session:
@@ -110,9 +115,9 @@ class PostgreSQL:
         defaults = {"connect_timeout": str(_CONNECT_S), "application_name": "pytest-agent-tripwire"}
         url = url.update_query_dict({**defaults, **url.query})
         self._engine = _engine(url, {}, use_native_hstore=False)
-        where = f"postgresql://{url.host or ''}{f':{url.port}' if url.port else ''}/{url.database}"
         driver = self._engine.dialect.loaded_dbapi
-        self.failures = Failures(where, url.password or "", driver)
+        self.failures = Failures(_without_secrets(url), url.password or "", driver)
+        self.turns: AbstractContextManager[None] = nullcontext()
         self._compiler = Compiler(self._engine.dialect)
         milliseconds = max(1, math.ceil(lock_timeout_s * 1000))
         self._words = (
@@ -132,6 +137,13 @@ class PostgreSQL:
             words.append("SET LOCAL synchronous_commit = off")
         words += map(_locking, locks)
         session.begin("; ".join(words))
+
+
+def _without_secrets(url: URL) -> str:
+    """What is shown of an address. Its options may hold a password as well."""
+    sockets = {name: value for name, value in url.query.items() if name == "host"}
+    shown = URL.create("postgresql", None, None, url.host, url.port, url.database, sockets)
+    return shown.render_as_string()
 
 
 def _locking(lock: Lock) -> str:

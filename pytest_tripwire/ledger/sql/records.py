@@ -35,7 +35,7 @@ _CHANGE = (
 _OPEN_RECORD = sa.exists().where(RECORDS.c.run_id == AHEAD.c.run_id, RECORDS.c.ended_as.is_(None))
 _DEAD_WRITE = sa.exists().where(
     WRITES.c.run_id == AHEAD.c.run_id,
-    WRITES.c.status == WriteStatus.IN_FLIGHT.value,
+    WRITES.c.status == sa.bindparam("status"),
     WRITES.c.lease_until <= sa.bindparam("now"),
 )
 _LOST = sa.select(AHEAD.c.body).where(_DEAD_WRITE, ~_OPEN_RECORD).order_by(AHEAD.c.position)
@@ -99,9 +99,8 @@ def wanted_ones(session: Session, wanted: Wanted) -> tuple[InterruptionRecord, .
 
 def lost(session: Session, now: float) -> tuple[InterruptionRecord, ...]:
     """What runs that died with a write in flight have left; see `Store.lost`."""
-    return tuple(
-        value_of(InterruptionRecord, body) for (body,) in session.rows(_LOST, {"now": now})
-    )
+    rows = session.rows(_LOST, {"now": now, "status": WriteStatus.IN_FLIGHT.value})
+    return tuple(value_of(InterruptionRecord, body) for (body,) in rows)
 
 
 def _searched(wanted: Wanted) -> tuple[Statement, dict[str, str]]:

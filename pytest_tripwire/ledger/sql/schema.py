@@ -37,6 +37,7 @@ _TABLES = {
         "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
     ),
 }
+_LOG = sa.text("PRAGMA journal_mode=WAL")
 _WAIT_S = 0.01
 
 
@@ -120,10 +121,13 @@ def _keep_a_log(sessions: Sessions, lock_timeout_s: float) -> None:
     until = time.monotonic() + lock_timeout_s
     while True:
         try:
-            return sessions.read(lambda session: session.text("PRAGMA journal_mode=WAL"))
+            # To its end: a statement that has more to say keeps all others out.
+            sessions.read(lambda session: session.rows(_LOG, {}))
         except StoreReadOnlyError:
-            return None
+            return
         except StoreLockedError:
             if time.monotonic() > until:
                 raise
             time.sleep(_WAIT_S)
+        else:
+            return

@@ -50,13 +50,17 @@ class Sessions:
             StoreError: nothing was done; of StoreUnreachableError that is not known.
             RuntimeError: this thread is in a transaction already.
         """
-        session = self._begun(locks, durable=durable)
-        try:
-            result = work(session)
-            session.commit()
-        except BaseException:
-            self._abandon(session)
-            raise
+        session, is_fresh = self._mine()
+        if session.in_transaction:
+            raise RuntimeError("a store is changed from within a change of it, which cannot be")
+        with self.backend.turns:
+            session = self._begun(session, locks, durable=durable, is_fresh=is_fresh)
+            try:
+                result = work(session)
+                session.commit()
+            except BaseException:
+                self._abandon(session)
+                raise
         return result
 
     def close(self) -> None:
@@ -66,10 +70,9 @@ class Sessions:
             if not session.is_open:
                 self._all.pop(number, None)
 
-    def _begun(self, locks: Sequence[Lock], *, durable: bool) -> Session:
-        session, is_fresh = self._mine()
-        if session.in_transaction:
-            raise RuntimeError("a store is changed from within a change of it, which cannot be")
+    def _begun(
+        self, session: Session, locks: Sequence[Lock], *, durable: bool, is_fresh: bool
+    ) -> Session:
         try:
             return self._begin(session, locks, durable=durable)
         except StoreUnreachableError:

@@ -1,0 +1,169 @@
+"""Stores of every kind, and what is put into them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pytest_tripwire.breaker import Mode, Reason
+from pytest_tripwire.ledger import Store, open_store
+from pytest_tripwire.timeline import InterruptionRecord, WriteEntry
+
+HERE = Path(__file__).parent
+SECONDS = 60
+
+
+def _loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"ledger_{name}", HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Any]:
+    """A PostgreSQL server of this process's own."""
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip("psycopg", reason='it needs psycopg: pip install "psycopg[binary]"')
+    cluster = _loaded("cluster")
+    programs = cluster.programs()
+    if programs is None:
+        pytest.skip(cluster.HOW_TO_GET_IT)
+    with cluster.running(programs) as running:
+        yield running
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where files lie that need not survive anything: in memory, where that can be."""
+    memory = Path("/dev/shm")  # noqa: S108 -- what is made in it has a name of its own
+    where = memory if memory.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=where) as name:
+        yield Path(name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest) -> str:
+    """The address of a store in a database that is not there yet."""
+    pytest.importorskip("sqlalchemy")
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('folder')}/runs.db"
+    return str(request.getfixturevalue("server").new_schema())
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    """An empty store, of which every happening is a second later than the last."""
+    if request.param == "memory":
+        where = "memory:"
+    else:
+        pytest.importorskip("sqlalchemy")
+        if request.param == "sqlite":
+            where = f"sqlite:///{request.getfixturevalue('folder')}/runs.db"
+        else:
+            where = request.getfixturevalue("server").new_schema()
+    seconds = iter(range(1000, 10_000))
+    with closing(open_store(where, now=lambda: float(next(seconds)))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def entry() -> Callable[..., WriteEntry]:
+    def made(key: str, resource: str = "r", **over: Any) -> WriteEntry:
+        values: dict[str, Any] = {
+            "key": key,
+            "run_id": "run",
+            "epoch": "e",
+            "tool": "pay",
+            "kind": "pay",
+            "resource": resource,
+            "intent": "i",
+            "dispatched_at": 1.0,
+        }
+        return WriteEntry(**{**values, **over})
+
+    return made
+
+
+@pytest.fixture
+def record() -> Callable[..., InterruptionRecord]:
+    def made(run_id: str = "run", **over: Any) -> InterruptionRecord:
+        values: dict[str, Any] = {
+            "run_id": run_id,
+            "tenant": "",
+            "workflow": "",
+            "mode": Mode.STOPPED,
+            "reason": Reason.DEADLINE,
+            "message": "",
+            "evidence": (),
+            "budgets": (),
+            "last_intent": "",
+            "writes": (),
+            "safe_actions": (),
+        }
+        return InterruptionRecord(**{**values, **over})
+
+    return made
+
+
+@pytest.fixture
+def threads_switch_often() -> Iterator[None]:
+    # With the usual 5 ms a thread does all its work in one go, and nothing is tested.
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.fixture
+def at_once(threads_switch_often: None) -> Callable[..., list[Any]]:
+    """What many threads get that do something at the same moment, each given its number."""
+
+    def run(many: int, work: Callable[[int], Any]) -> list[Any]:
+        gate = threading.Barrier(many)
+        results: list[Any] = []
+
+        def one(number: int) -> None:
+            gate.wait(SECONDS)
+            results.append(work(number))
+
+        threads = [threading.Thread(target=one, args=(number,)) for number in range(many)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(SECONDS)
+        assert len(results) == many
+        return results
+
+    return run
+
+
+@pytest.fixture
+def crowd() -> Callable[..., Any]:
+    """What tests/ledger/crowd.py says of what processes have done with a store."""
+
+    def run(what: str, *arguments: Any) -> Any:
+        done = subprocess.run(
+            [sys.executable, HERE / "crowd.py", what, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
