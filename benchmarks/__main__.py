@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from benchmarks import (
     cycle_detection,
+    durable_write,
     fingerprint,
     guarded_async,
     guarded_call,
@@ -33,6 +34,7 @@ BENCHMARKS: Mapping[str, Callable[[Plan], Iterator[Line]]] = {
         memory,
         model_server,
         unrelated,
+        durable_write,
     )
 }
 
