@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
+import langgraph.types
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState
-from langgraph.types import Command
+from langgraph.types import Command, Send
 
 from pytest_tripwire import AMOUNT, NONCE, RESOURCE, WORDING, Harness, Options, Role, Run, Task
+from pytest_tripwire.adapters.langchain import guarded_tool_node
+from pytest_tripwire.breaker import Breaker
+from pytest_tripwire.guard import UndeclaredToolError
 from pytest_tripwire.oracle import State
-from pytest_tripwire.timeline import Dispatch
+from pytest_tripwire.timeline import Dispatch, Effect
 
 NEEDS = ("langchain", "langgraph")
 
@@ -97,3 +102,83 @@ def test_triage_is_passed_where_hand_offs_are_no_part() -> None:
 
     run.check()
     assert set(sent(run)) == {"pay"}
+
+
+# -- which tools are taken for hand-offs that nobody has declared
+
+
+def annotated() -> Command[Any]:
+    return going_on()
+
+
+def built() -> Any:
+    return Command(goto="billing", graph=Command.PARENT)
+
+
+def sending() -> Any:
+    state: dict[str, Any] = {"messages": []}
+    return langgraph.types.Command(goto=[Send("billing", state)], graph=Command.PARENT)
+
+
+async def later(call: Annotated[str, InjectedToolCallId]) -> Any:
+    told = ToolMessage("Handed over.", tool_call_id=call)
+    return Command(goto="billing", graph=Command.PARENT, update={"messages": [told]})
+
+
+def kept(euros: float) -> Any:
+    return Command(update={"balance": -euros})
+
+
+def paid(goto: str, euros: float) -> Any:
+    return {"goto": goto, "euros": euros}
+
+
+def going_on() -> Any:
+    return Command(goto="billing")
+
+
+def helped() -> Any:
+    return going_on()
+
+
+def made(name: str, function: Callable[..., Any], **more: Any) -> BaseTool:
+    built = tool(name, description="Do it.")(function)
+    return built.model_copy(update=more)
+
+
+@pytest.mark.parametrize("function", [annotated, built, sending, later])
+def test_a_tool_that_says_who_goes_on_is_a_hand_off_with_and_without_a_hint(
+    function: Callable[..., Any],
+) -> None:
+    run = Breaker().run()
+
+    guarded_tool_node([made("transfer_to_billing", function)], run)
+
+    assert run.declared("transfer_to_billing").effect is Effect.HANDOFF
+
+
+def test_a_tool_of_a_supervisor_or_a_swarm_is_one_whatever_it_is_called() -> None:
+    run = Breaker().run()
+
+    metadata = {"__handoff_destination": "billing"}
+    guarded_tool_node([made("ask_a_colleague", helped, metadata=metadata)], run)
+
+    assert run.declared("ask_a_colleague").effect is Effect.HANDOFF
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("transfer_to_account", kept),
+        ("transfer_to_account", paid),
+        ("transfer_to_billing", helped),
+        ("pay_and_go_on", built),
+    ],
+)
+def test_any_other_has_to_be_declared_and_the_error_says_how(
+    name: str, function: Callable[..., Any]
+) -> None:
+    with pytest.raises(UndeclaredToolError) as undeclared:
+        guarded_tool_node([made(name, function)], Breaker().run())
+
+    assert '@tool_spec(effect="handoff")' in "".join(undeclared.value.__notes__)

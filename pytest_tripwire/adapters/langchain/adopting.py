@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NoReturn, get_type_hints
+from typing import Any, NoReturn
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableSequence
@@ -14,7 +14,6 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import PregelProtocol
-from langgraph.types import Command
 
 from pytest_tripwire.adapters.adoption import Adoption, UnknownToolError
 from pytest_tripwire.adapters.langchain.asking_node import AskingToolNode
@@ -25,10 +24,8 @@ from pytest_tripwire.adapters.langchain.bodies import (
     is_marked,
     marked,
 )
+from pytest_tripwire.adapters.langchain.handoffs import is_hand_off
 
-#: How the tools of the framework's own supervisors and swarms say where they lead.
-_DESTINATION = "__handoff_destination"
-_HAND_OFFS = ("transfer_to_", "transfer_back_to_", "handoff_to_", "hand_off_to_")
 #: Whose tools change an agent's state alone.
 _INTERNAL = ("langchain.agents.middleware.todo",)
 
@@ -185,26 +182,6 @@ class _Taking:
             return await taken.ainvoke(given, {"callbacks": callbacks})
 
         return marked(tool.model_copy(update={"func": ask, "coroutine": ask_later}))
-
-
-def is_hand_off(tool: Any) -> bool:
-    """Whether a tool does nothing but say which agent goes on. A name alone is no proof:
-    `transfer_to_account` may well move money.
-    """
-    if _DESTINATION in (tool.metadata or {}):
-        return True
-    return tool.name.startswith(_HAND_OFFS) and _gives_command(tool)
-
-
-def _gives_command(tool: Any) -> bool:
-    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
-    if function is None:
-        return False
-    try:
-        given = get_type_hints(function).get("return")
-    except (NameError, TypeError):  # a hint that cannot be resolved says nothing
-        return False
-    return given is Command or getattr(given, "__origin__", None) is Command
 
 
 def _graph_in(tool: Any) -> Any:

@@ -13,7 +13,6 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
 from pytest_tripwire.adapters.bridge import Bridge, waits_for_yes
-from pytest_tripwire.adapters.langchain.adopting import is_hand_off
 from pytest_tripwire.adapters.langchain.asking import (
     Asking,
     Round,
@@ -25,9 +24,10 @@ from pytest_tripwire.adapters.langchain.asking import (
 )
 from pytest_tripwire.adapters.langchain.bodies import agent_of
 from pytest_tripwire.adapters.langchain.carried import Carried, UnfitArgumentsError
+from pytest_tripwire.adapters.langchain.handoffs import how_to_declare, is_hand_off
 from pytest_tripwire.adapters.langchain.names import refuse_another
 from pytest_tripwire.adapters.langchain.results import nothing_yet, problem
-from pytest_tripwire.guard import BreakerRun
+from pytest_tripwire.guard import BreakerRun, UndeclaredToolError
 from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec, spec_of
 
 
@@ -60,8 +60,14 @@ class Deciding:
 
     def _take(self, tool: Any) -> None:
         known = self._taken(tool.name)
-        # A body that is called and gives an awaitable serves both roads.
-        self._bridge.take(tool.name, asynchronous=False, spec=_own_spec(tool))
+        try:
+            # A body that is called and gives an awaitable serves both roads.
+            self._bridge.take(tool.name, asynchronous=False, spec=_own_spec(tool))
+        except UndeclaredToolError as error:
+            how = how_to_declare(tool)
+            if how is not None:
+                error.add_note(how)
+            raise
         spec = self.run.declared(tool.name)
         # These come before anything has run, or say that it is to run again from the start.
         before = (UnfitArgumentsError, GraphInterrupt)
