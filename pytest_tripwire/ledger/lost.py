@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
-from pytest_tripwire.breaker.leases import as_read, is_lost
+from pytest_tripwire.breaker.leases import as_read
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import safe_actions
 from pytest_tripwire.ledger.store import Store
 from pytest_tripwire.timeline import InterruptionRecord, Mode, Reason, WriteEntry, WriteStatus
 
+#: Seconds since the epoch of Unix by which every lease is over.
+_EVER = 1e15
 _LOST = (
     "The worker of this run is gone: nobody answers for its call of {tools} any more, which may "
     "have happened or not."
@@ -22,9 +26,12 @@ def writes_of(store: Ledger, record: InterruptionRecord, now: float) -> tuple[Wr
     Args:
         store: where they are kept.
         record: of the run; the writes in it may be settled since.
-        now: seconds on the breaker's clock; what is in flight past its lease is unknown.
+        now: seconds on the breaker's clock; what is in flight past its lease is unknown, and what
+            a process had in flight that has certainly ended.
     """
-    return tuple(as_read(entry, now=now, owner="") for entry in _kept(store, record))
+    return tuple(
+        as_read(entry, now=now, owner="", gone=store.is_gone) for entry in _kept(store, record)
+    )
 
 
 def adopt(store: Store, now: float) -> tuple[InterruptionRecord, ...]:
@@ -38,7 +45,16 @@ def adopt(store: Store, now: float) -> tuple[InterruptionRecord, ...]:
     Raises:
         StoreError: the store cannot be read, or not be written.
     """
-    return tuple(made for left in store.lost(now) if (made := _adopted(store, left, now)))
+    return tuple(made for left in _left(store, now) if (made := _adopted(store, left, now)))
+
+
+def missing(store: Store, now: float) -> int:
+    """How many runs `adopt` would take in.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    return len(_left(store, now))
 
 
 def look_for_lost(ledger: Ledger, run_id: str, now: float) -> InterruptionRecord | None:
@@ -48,17 +64,15 @@ def look_for_lost(ledger: Ledger, run_id: str, now: float) -> InterruptionRecord
     Raises:
         StoreError: the store cannot be read, or not be written.
     """
-    lost = getattr(ledger, "lost", None)
-    if lost is None:
+    if not hasattr(ledger, "lost"):
         return None
-    left = next((each for each in lost(now) if each.run_id == run_id), None)
+    left = next((each for each in _left(ledger, now) if each.run_id == run_id), None)
     return None if left is None else _adopted(ledger, left, now)
 
 
 def as_lost(store: Ledger, left: InterruptionRecord, now: float) -> InterruptionRecord:
     """The record of a run that died, made of the one that it has left `ahead`."""
-    gone = [each for each in _kept(store, left) if is_lost(each, now=now)]
-    writes = writes_of(store, left, now)
+    gone, writes = _lost(store, left, now), writes_of(store, left, now)
     return msgspec.structs.replace(
         left,
         mode=Mode.READ_ONLY,
@@ -74,12 +88,27 @@ def as_lost(store: Ledger, left: InterruptionRecord, now: float) -> Interruption
 
 def _adopted(store: Ledger, left: InterruptionRecord, now: float) -> InterruptionRecord | None:
     """Stored before anything else is changed: whoever dies in between leaves it to the next."""
-    gone = [each.key for each in _kept(store, left) if is_lost(each, now=now)]
+    gone = _lost(store, left, now)
     store.store_record(as_lost(store, left, now))
-    for key in gone:
-        store.settle(key, WriteStatus.UNKNOWN)
+    for each in gone:
+        store.settle(each.key, WriteStatus.UNKNOWN)
     kept = store.record_of(left.run_id)
     return kept if kept is not None and kept.ended_as is None else None
+
+
+def _left(store: Any, now: float) -> tuple[InterruptionRecord, ...]:
+    """What the runs have left that died. A store knows of leases, and not of processes."""
+    return tuple(left for left in store.lost(_EVER) if _lost(store, left, now))
+
+
+def _lost(store: Ledger, record: InterruptionRecord, now: float) -> list[WriteEntry]:
+    """Writes of a run that nobody answers for any more and nobody has told of, as they are read."""
+    in_flight = {each.key for each in _kept(store, record) if each.status is WriteStatus.IN_FLIGHT}
+    return [
+        each
+        for each in writes_of(store, record, now)
+        if each.key in in_flight and each.status is WriteStatus.UNKNOWN
+    ]
 
 
 def _kept(store: Ledger, record: InterruptionRecord) -> list[WriteEntry]:

@@ -130,3 +130,19 @@ def test_the_writes_of_those_who_work_for_a_run_are_its_own(ledger: MemoryLedger
     made = next(each for each in adopt(ledger, NOW) if each.run_id == "run")
 
     assert [(each.key, each.status) for each in made.writes] == [("a", "unknown"), ("b", "unknown")]
+
+
+@pytest.mark.parametrize("owner", ["w1", "w2"])
+def test_a_process_that_has_certainly_ended_is_not_waited_for(owner: str) -> None:
+    class Knowing(MemoryLedger):
+        def is_gone(self, owner: str) -> bool:
+            return owner == "w1"
+
+    ledger = Knowing()
+    begin(ledger, entry("a", owner=owner, lease_until=ALIVE))
+
+    made = adopt(ledger, NOW)
+    assert [(each.run_id, each.at) for each in made] == ([("run", NOW)] if owner == "w1" else [])
+    assert [each.status for each in ledger.of_run("run")] == (
+        [WriteStatus.UNKNOWN] if owner == "w1" else [WriteStatus.IN_FLIGHT]
+    )

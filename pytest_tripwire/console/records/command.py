@@ -32,7 +32,7 @@ from pytest_tripwire.ledger import (
     StoreReadOnlyError,
     open_store,
 )
-from pytest_tripwire.ledger.lost import adopt
+from pytest_tripwire.ledger.lost import adopt, missing
 from pytest_tripwire.replay.command import FAILED, OK, Streams
 from pytest_tripwire.replay.options import UsageError
 
@@ -108,8 +108,8 @@ def _take_in(desk: Desk) -> None:
     try:
         adopt(desk.store, desk.now)
     except (StoreReadOnlyError, StoreFullError, StoreLockedError) as error:
-        missing = len(desk.store.lost(desk.now))
-        desk.note(f"runs whose worker has died and that are missing here: {missing}. {error}")
+        number = missing(desk.store, desk.now)
+        desk.note(f"runs whose worker has died and that are missing here: {number}. {error}")
 
 
 def _do(desk: Desk, what: What) -> None:
