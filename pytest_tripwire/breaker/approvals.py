@@ -65,6 +65,7 @@ class Parked(msgspec.Struct, kw_only=True):
         stale: what it rests on that has changed since it was proposed; empty if nothing.
         resumed: whether the run was taken up again since it was granted.
         version: what the person has seen it at; empty if nobody has said.
+        versions: those of the named things that the run had read when it was proposed.
         policy: the version of the policy under which it was granted; empty if nobody has said.
         operator: who has said yes.
     """
@@ -79,6 +80,7 @@ class Parked(msgspec.Struct, kw_only=True):
     stale: str = ""
     resumed: bool = False
     version: str = ""
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
     policy: str = ""
     operator: str = ""
 
@@ -102,7 +104,7 @@ class Approvals:
         if self._book is None:
             return
         for note in self._book.approvals_of(self._run_id):
-            self._parked[note.call_id] = _parked(note)
+            self._parked[note.call_id] = _parked(note, self._parked.get(note.call_id))
             if note.ambiguous:
                 self._ambiguous.add(note.call_id)
 
@@ -111,7 +113,8 @@ class Approvals:
         that the run has seen: the yes is one to the record as it is now.
         """
         call = proposal.call
-        names = mentioned(call.arguments)
+        names = dict.fromkeys(mentioned(call.arguments))
+        seen = {name: versions[name] for name in sorted(names) if name in versions}
         before = self._parked.pop(call.call_id, None)
         if before is not None and before.intent != proposal.intent.digest:
             self._ambiguous.add(call.call_id)
@@ -120,7 +123,8 @@ class Approvals:
             kind=proposal.spec.kind,
             names=frozenset(map(digest, names)),
             evidence=evidence,
-            version=next((versions[each] for each in sorted(set(names)) if each in versions), ""),
+            version=next(iter(seen.values()), ""),
+            versions={digest(name): version for name, version in seen.items()},
         )
         self._keep(call.call_id)
         while len(self._parked) > _MOST:
@@ -137,31 +141,42 @@ class Approvals:
         operator: str = "",
     ) -> bool:
         """Somebody has said yes to a parked call. Returns whether there is such a call, and only
-        one: models give one id to several calls, and then nobody knows which was meant.
+        one: models give one id to several calls, and then nobody knows which was meant. A yes to
+        another version than was proposed is one to something else.
         """
         parked = self._parked.get(call_id)
         if parked is None or call_id in self._ambiguous:
             return False
         parked.granted, parked.expires_at, parked.left = True, expires_at, attempts
+        if version and parked.versions and version not in parked.versions.values():
+            parked.stale = parked.stale or _WHAT
         parked.version, parked.policy = version or parked.version, policy
         parked.operator = operator
         self._keep(call_id)
         return True
 
     def under(self, policy: str) -> None:
-        """The policy is now at this version; what was granted under another is to be asked anew."""
-        for call_id, parked in self._parked.items():
+        """The policy is now at this version; what was granted under another is to be asked anew,
+        here: where the policy is still that one it holds.
+        """
+        for parked in self._parked.values():
             if parked.policy and policy and parked.policy != policy:
-                self._outdate(call_id, f"the policy ({parked.policy})")
+                parked.stale = f"the policy ({parked.policy})"
 
     def seen(self, arguments: Mapping[str, Any], version: str) -> None:
         """The run has read what `arguments` name, at `version`."""
-        if version and any(each.version for each in self._parked.values()):
-            names = {digest(each): each for each in mentioned(arguments) if is_id(each)}
-            for call_id, parked in self._parked.items():
-                about = next((name for key, name in names.items() if key in parked.names), None)
-                if about is not None and parked.version and parked.version != version:
-                    self._outdate(call_id, about)
+        self.compare({name: version for name in mentioned(arguments) if is_id(name)})
+
+    def compare(self, versions: Mapping[str, str]) -> None:
+        """The run has read these things, at these versions."""
+        if not any(each.version for each in self._parked.values()):
+            return
+        known = {digest(name): (name, version) for name, version in versions.items() if version}
+        for call_id, parked in self._parked.items():
+            for key in known.keys() & parked.names:
+                name, version = known[key]
+                if not parked.stale and not _is_at(parked, key, version):
+                    self._outdate(call_id, name)
 
     def changed(self, resource: str, was: str = "") -> None:
         """Somebody else has changed `resource`, which was at version `was`: what rests on it is not
@@ -232,6 +247,7 @@ def _note(run_id: str, call_id: str, parked: Parked) -> ApprovalNote:
         kind=parked.kind,
         names=tuple(sorted(parked.names)),
         version=parked.version,
+        versions=parked.versions,
         policy=parked.policy,
         granted=parked.granted,
         operator=parked.operator,
@@ -241,24 +257,35 @@ def _note(run_id: str, call_id: str, parked: Parked) -> ApprovalNote:
     )
 
 
-def _parked(note: ApprovalNote) -> Parked:
+def _parked(note: ApprovalNote, before: Parked | None) -> Parked:
     """A call as another process has left it. The event at which it was put up is of another
-    timeline.
+    timeline, unless it was put up here `before`.
     """
+    own = before if before is not None and before.intent == note.intent else None
     return Parked(
         intent=note.intent,
         kind=note.kind,
         names=frozenset(note.names),
-        evidence=0,
+        evidence=own.evidence if own else 0,
         granted=note.granted,
         expires_at=note.expires_at,
         left=note.left,
-        stale=_WHAT if note.stale else "",
-        resumed=note.granted,
+        stale=(own.stale if own else "") or _WHAT if note.stale else "",
+        resumed=own.resumed if own else note.granted,
         version=note.version,
+        versions=dict(note.versions),
         policy=note.policy,
         operator=note.operator,
     )
+
+
+def _is_at(parked: Parked, name: str, version: str) -> bool:
+    """Whether a thing, named by its fingerprint, is at the version that a call rests on. Where the
+    run had read none of them, what a person has said is about any.
+    """
+    if parked.versions:
+        return parked.versions.get(name, version) == version
+    return parked.version in {"", version}
 
 
 def _standing(parked: Parked, now: float) -> Standing:

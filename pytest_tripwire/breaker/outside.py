@@ -81,7 +81,7 @@ class Outside:
         """A person has said yes to a call that was put up for it. Returns whether there is one."""
         with self._lock:
             now = self._core.clock.now()
-            return self._core.state.approvals.grant(
+            granted = self._core.state.approvals.grant(
                 call_id,
                 expires_at=None if expires_s is None else now + expires_s,
                 attempts=attempts,
@@ -89,6 +89,8 @@ class Outside:
                 policy=policy or self._core.context.policy,
                 operator=operator,
             )
+            self._core.state.approvals.compare(self._core.state.versions)
+            return granted
 
     def parked(self, seconds: float) -> None:
         """The run has waited for somebody; that is no time of its own."""
@@ -110,6 +112,7 @@ class Outside:
     def policy_is(self, version: str) -> None:
         """The policy is now at this version."""
         with self._lock:
+            self._core.context = msgspec.structs.replace(self._core.context, policy=version)
             self._core.state.approvals.under(version)
 
     def begun(self, run_id: str, *, request_id: str = "") -> None:

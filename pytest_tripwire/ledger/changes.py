@@ -71,8 +71,10 @@ def ended(record: InterruptionRecord, became: Became) -> InterruptionRecord:
 
 
 def used(note: ApprovalNote | None, times: int) -> ApprovalNote | None:
-    """An approval with so many attempts less; None where it has not so many left."""
-    if note is None or not note.granted or note.left < times:
+    """An approval with so many attempts less; None where it has not so many left, or rests on what
+    has changed.
+    """
+    if note is None or not note.granted or note.left < times or (note.stale and times > 0):
         return None
     return msgspec.structs.replace(note, left=note.left - times)
 

@@ -15,6 +15,7 @@ class ApprovalNote(msgspec.Struct, frozen=True, kw_only=True):
         kind: its operation class.
         names: fingerprints of the things that it names.
         version: the business version of what it acts on, as proposed; empty if nobody has said.
+        versions: the same of each thing that it names and that the run had read, by fingerprint.
         policy: the version of the policy under which the yes was given; empty if nobody has said.
         granted: whether somebody has said yes.
         operator: who has said so.
@@ -30,6 +31,7 @@ class ApprovalNote(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     names: tuple[str, ...] = ()
     version: str = ""
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
     policy: str = ""
     granted: bool = False
     operator: str = ""

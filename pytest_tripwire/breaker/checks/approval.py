@@ -31,8 +31,9 @@ def approved(run: Core, proposal: Proposal) -> Finding | None:
         return None
     now = run.clock.now()
     standing, parked = run.state.approvals.of(proposal, now=now)
-    if standing is Standing.WAITING and run.ledger.durable:
-        run.state.approvals.recall()  # the yes may have been given in another process
+    asked = proposal.spec.requires_approval or standing is not Standing.UNASKED
+    if asked and run.ledger.durable:
+        _look_again(run)
         standing, parked = run.state.approvals.of(proposal, now=now)
     if parked is None or standing is Standing.GRANTED:
         return None
@@ -53,6 +54,14 @@ def approved(run: Core, proposal: Proposal) -> Finding | None:
         evidence=evidence,
         parks=True,
     )
+
+
+def _look_again(run: Core) -> None:
+    """The yes may have been given, used up or become stale in another process."""
+    approvals = run.state.approvals
+    approvals.recall()
+    approvals.under(run.context.policy)
+    approvals.compare(run.state.versions)
 
 
 def approval(run: Core, proposal: Proposal) -> Finding | None:
