@@ -112,11 +112,20 @@ def pytest_itemcollected(item: Any) -> None:
     names = getattr(item, "fixturenames", None)
     if names is None:
         return
-    _plan(item)
-    if "tripwire_cassette" in names or item.get_closest_marker("tripwire_cassette") is None:
-        return
-    # First, so that it is open before an agent is built. The old list is its siblings' too.
-    item.fixturenames = ["tripwire_cassette", *names]
+    if "tripwire_desk" in names:
+        _plan(item)
+    if "tripwire_cassette" not in names:
+        if item.get_closest_marker("tripwire_cassette") is None:
+            return
+        # First, so that it is open before an agent is built. The old list is its siblings' too.
+        item.fixturenames = ["tripwire_cassette", *names]
+    _watch(item.config)
+
+
+def _watch(config: pytest.Config) -> None:
+    from pytest_tripwire.plugin.parts import watch  # for sessions with tests of ours alone
+
+    watch(config)
 
 
 def _plan(item: pytest.Item) -> None:
@@ -124,6 +133,7 @@ def _plan(item: pytest.Item) -> None:
     if planned is not None:
         item.stash[transport.PLAN] = planned
         item.config.stash.setdefault(transport.PLANNED, []).append(planned)
+        _watch(item.config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -132,7 +142,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.
     plans = config.stash.setdefault(transport.PLANNED, [])
     known_tests = {test for _, _, test in plans}
     for item in items:
-        if item.nodeid not in known_tests:
+        if "tripwire_desk" in getattr(item, "fixturenames", ()) and item.nodeid not in known_tests:
             _plan(item)
     config.stash[known.SIBLINGS] = known.siblings(plans)
 
@@ -140,21 +150,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Note what tests are called now: hooks may rename them, as that of pytest-xdist does."""
+    if not session.config.stash.get(transport.PLANNED, None):
+        return
     for item in session.items:
         if transport.PLAN in item.stash:
             item.stash[transport.PLAN][-1] = item.nodeid
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Mark a body that is under way: what is reported within it is about a part of it."""
-    item.stash[transport.BODY] = True
-    if transport.PART in item.stash:  # of the same test, run once more
-        del item.stash[transport.PART]
-    try:
-        return (yield)
-    finally:
-        del item.stash[transport.BODY]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
