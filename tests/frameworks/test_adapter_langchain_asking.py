@@ -207,6 +207,19 @@ def test_in_another_process_a_bare_yes_beside_other_calls_is_asked_for_again(way
     assert desk.bank.sent == []
 
 
+@pytest.mark.parametrize("calls", [(ONE,), (LOOK, ONE), (ONE, OTHER)])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_question_says_what_is_a_yes_to_it_in_whichever_process(way: str, calls: Any) -> None:
+    desk = Desk(*calls)
+    (question,) = desk.ask(way)
+    (yes, *_) = [each["resume"] for each in question.get("calls", [question])]
+    desk.anew()
+
+    ended = desk.answer(yes, way)
+
+    assert (questions(ended), desk.bank.sent) == ([], ["A"])
+
+
 @pytest.mark.parametrize("where", ["here", "another process"])
 @pytest.mark.parametrize("way", WAYS)
 def test_the_yes_to_a_call_is_no_answer_to_a_tool_that_asks_by_itself(way: str, where: str) -> None:

@@ -221,8 +221,11 @@ def key_of(call: Mapping[str, Any]) -> str:
 
 
 def question(tool: str, arguments: Any, result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a person is shown of a call that waits."""
-    return {"tool": tool, "args": arguments, **result}
+    """What a person is shown of a call that waits, and the `resume` that is a yes to it: in any
+    process, and whatever else its message calls.
+    """
+    yes = {"approved": [result["call_id"]]}
+    return {"tool": tool, "args": arguments, **result, "resume": yes}
 
 
 def is_yes(answer: Any) -> bool:
