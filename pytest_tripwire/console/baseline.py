@@ -35,7 +35,7 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
         left = without(text, gone)
     except PruneError as error:
         raise UsageError(f"{wanted.file}: {error}") from None
-    if gone and (problem := outputs.written(wanted.file, left.encode())):
+    if gone and (problem := outputs.replaced(wanted.file, left.encode())):
         raise UsageError(problem)
     lines = [f"taken out: {flat(e.agent)} on {flat(e.case)} ({flat(e.check)})" for e in gone]
     say(streams, [*map(inert, lines), f"{len(gone)} taken out, {len(entries) - len(gone)} left"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from pytest_tripwire.gate.annotation import error
 from pytest_tripwire.gate.markdown import markdown
@@ -34,6 +37,26 @@ def written(path: Path, content: bytes, *, more: bool = False) -> str:
         with path.open("ab" if more else "wb") as file:
             file.write(content)
     except OSError as problem:
+        return f"{path} was not written: {problem.strerror}"
+    return ""
+
+
+def replaced(path: Path, content: bytes) -> str:
+    """Write a file that there is anew, as a whole or not at all; what went wrong, if it did."""
+    file, fresh = path.resolve(), None
+    try:
+        # What takes its place asks for no leave of the file itself.
+        with file.open("r+b"):
+            mode = stat.S_IMODE(file.stat().st_mode)
+        with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as made:
+            fresh = Path(made.name)
+            made.write(content)
+        fresh.chmod(mode)
+        fresh.replace(file)
+    except OSError as problem:
+        if fresh is not None:
+            with suppress(OSError):
+                fresh.unlink()
         return f"{path} was not written: {problem.strerror}"
     return ""
 
