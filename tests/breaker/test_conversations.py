@@ -70,7 +70,7 @@ def test_agents_that_read_no_record_a_third_time_never_trip(looks: list[tuple[in
     assert driver.is_open
 
 
-@given(st.lists(st.integers(0, 5), min_size=60, max_size=60))
+@given(st.lists(st.integers(0, 5), min_size=14, max_size=14))
 def test_agents_that_take_turns_with_one_record_always_end(agents: list[int]) -> None:
     driver = Driver(*SPECS)
 
@@ -137,6 +137,17 @@ def test_one_agent_that_asks_it_in_all_of_these_words(kind: str) -> None:
         lambda each=each: driver.by("agent", each[2], each[0], **each[1]) for each in LOOSE[kind]
     ]
     assert driver.executed(calls) < len(calls)
+
+
+def test_what_one_agent_has_asked_too_often_another_may_ask_once() -> None:
+    driver = Driver(*SPECS)
+    *often, last = LOOSE["words"][:5]
+
+    for tool, arguments, result in often:
+        assert driver.by("agent", result, tool, **arguments)
+    tool, arguments, result = last
+    assert driver.by("another", result, tool, **arguments), "and not the one that it was said of"
+    assert not driver.by("agent", result, tool, **arguments)
 
 
 # -- side by side
@@ -248,6 +259,14 @@ def test_a_delegate_that_goes_in_circles(work: Any, reason: Reason) -> None:
 
     assert team.run.mode is not Mode.OPEN
     assert team.run.last_reason is reason
+
+
+def test_a_delegate_that_says_the_same_before_each_step_of_good_work() -> None:
+    team = Team(lambda team: [(approves(team), team.tools["look"](key=f"{n}")) for n in range(8)])
+
+    team.tools["delegate"](task="task")
+
+    assert team.run.mode is Mode.OPEN
 
 
 def test_delegates_of_one_process_after_another() -> None:

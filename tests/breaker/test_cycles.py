@@ -302,7 +302,7 @@ def test_what_an_agent_reads_is_judged_as_if_it_were_alone(agents: list[str]) ->
             return
 
 
-@given(st.lists(st.integers(0, 40), min_size=80, max_size=80))
+@given(st.lists(st.integers(0, 40), min_size=30, max_size=30))
 def test_writes_that_undo_one_another_are_a_ring_whoever_makes_them(agents: list[int]) -> None:
     alone, many = Driver(*SPECS), Driver(*SPECS)
     for number, agent in enumerate(agents):
