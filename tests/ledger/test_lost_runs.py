@@ -81,6 +81,18 @@ def test_it_is_taken_in_once(ledger: MemoryLedger) -> None:
     assert len(ledger.happenings("run")) == 1
 
 
+@pytest.mark.parametrize(("lease_until", "found"), [(DEAD, 1), (ALIVE, 0)])
+def test_one_that_died_after_an_answer_was_lost_is_taken_in_too(
+    ledger: MemoryLedger, lease_until: float, found: int
+) -> None:
+    """The end of its run would have told of it, and the run did not live to see its end."""
+    begin(ledger, entry("a", lease_until=lease_until))
+    ledger.settle("a", WriteStatus.UNKNOWN, came_back=True)
+
+    assert len(adopt(ledger, NOW)) == found
+    assert adopt(ledger, NOW) == ()
+
+
 def test_what_was_closed_does_not_come_back(ledger: MemoryLedger) -> None:
     begin(ledger, entry("a"))
     (made,) = adopt(ledger, NOW)

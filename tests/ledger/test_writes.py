@@ -198,15 +198,18 @@ def test_what_runs_that_died_have_left_is_found_by_their_leases(
 
     begin("over", lease_until=5.0)
     store.store_record(record("over", ended_as="closed"))
-    for run_id in ("open", "settled", "dead"):
+    for run_id in ("open", "unheard", "settled", "dead"):
         begin(run_id, lease_until=5.0)
     begin("alive", lease_until=5.1)
     begin("in one process")
     store.store_record(record("open"))
-    store.settle("of settled", WriteStatus.UNKNOWN)
+    store.settle("of unheard", WriteStatus.UNKNOWN, came_back=True)
+    store.settle("of settled", WriteStatus.REJECTED)
 
     assert store.lost(4.9) == ()
-    assert [each.message for each in store.lost(5.0)] == ["left by over", "left by dead"]
+    assert [each.message.rpartition(" ")[2] for each in store.lost(5.0)] == [
+        "over", "unheard", "dead",
+    ]  # fmt: skip
 
 
 def test_the_last_of_what_a_run_would_leave_is_kept(

@@ -58,6 +58,10 @@ class Backend(Protocol):
         """`sqlite` or `postgresql`."""
 
     @property
+    def survives_forks(self) -> bool:
+        """Whether a fork may inherit open connections, if it leaves them alone."""
+
+    @property
     def failures(self) -> Failures:
         """Tells what the driver has raised."""
 
@@ -78,6 +82,7 @@ class SQLite:
     """A file. One transaction that writes excludes all others, so that no lock needs a name."""
 
     name = "sqlite"
+    survives_forks = False
 
     def __init__(self, url: URL, lock_timeout_s: float) -> None:
         path = Path(str(url.database))
@@ -93,7 +98,7 @@ class SQLite:
     def connect(self) -> Session:
         """A new connection; see `Backend.connect`."""
         raw = _connected(self._engine, self.failures)
-        raw.dbapi_connection.isolation_level = None
+        raw.isolation_level = None
         return Session(raw, self._compiler, self.failures)
 
     def begin(self, session: Session, locks: Sequence[Lock], *, durable: bool) -> None:
@@ -110,6 +115,7 @@ class PostgreSQL:
     """A server. What has no row yet to be locked by is locked by the hash of its name."""
 
     name = "postgresql"
+    survives_forks = True
 
     def __init__(self, url: URL, lock_timeout_s: float) -> None:
         defaults = {"connect_timeout": str(_CONNECT_S), "application_name": "pytest-agent-tripwire"}
@@ -127,7 +133,7 @@ class PostgreSQL:
     def connect(self) -> Session:
         """A new connection; see `Backend.connect`."""
         raw = _connected(self._engine, self.failures)
-        raw.dbapi_connection.autocommit = True
+        raw.autocommit = True
         return Session(raw, self._compiler, self.failures)
 
     def begin(self, session: Session, locks: Sequence[Lock], *, durable: bool) -> None:
@@ -167,4 +173,4 @@ def _connected(engine: sa.Engine, failures: Failures) -> Any:
     except failures.errors as error:
         raise failures.typed(error) from error
     raw.detach()
-    return raw
+    return raw.dbapi_connection

@@ -35,7 +35,7 @@ _CHANGE = (
 _OPEN_RECORD = sa.exists().where(RECORDS.c.run_id == AHEAD.c.run_id, RECORDS.c.ended_as.is_(None))
 _DEAD_WRITE = sa.exists().where(
     WRITES.c.run_id == AHEAD.c.run_id,
-    WRITES.c.status == sa.bindparam("status"),
+    sa.or_(WRITES.c.status == sa.bindparam("status"), WRITES.c.status == sa.bindparam("other")),
     WRITES.c.lease_until <= sa.bindparam("now"),
 )
 _LOST = sa.select(AHEAD.c.body).where(_DEAD_WRITE, ~_OPEN_RECORD).order_by(AHEAD.c.position)
@@ -98,8 +98,9 @@ def wanted_ones(session: Session, wanted: Wanted) -> tuple[InterruptionRecord, .
 
 
 def lost(session: Session, now: float) -> tuple[InterruptionRecord, ...]:
-    """What runs that died with a write in flight have left; see `Store.lost`."""
-    rows = session.rows(_LOST, {"now": now, "status": WriteStatus.IN_FLIGHT.value})
+    """What runs that died over a write have left; see `Store.lost`."""
+    unsettled = {"status": WriteStatus.IN_FLIGHT.value, "other": WriteStatus.UNKNOWN.value}
+    rows = session.rows(_LOST, {"now": now, **unsettled})
     return tuple(value_of(InterruptionRecord, body) for (body,) in rows)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from pytest_tripwire.ledger.sql.compiled import Compiler, Statement
@@ -27,6 +29,9 @@ class Session:
         self._compiler = compiler
         self._failures = failures
         self.pid = os.getpid()
+        #: Held by whoever uses it, which is its thread, or a fork that closes it.
+        self.lock = threading.RLock()
+        self.was_used = False
         self.is_open = True
         self.in_transaction = False
         #: As the connection has it; only SQLite is told.
@@ -36,6 +41,22 @@ class Session:
     def is_usable(self) -> bool:
         """Whether this process may speak through it."""
         return self.is_open and self.pid == os.getpid()
+
+    def taken(self) -> bool:
+        """Take the lock, unless the session is of no use."""
+        self.lock.acquire()
+        usable = self.is_usable
+        if not usable:
+            self.lock.release()
+        return usable
+
+    def close_when_idle(self, wait_s: float) -> bool:
+        """Close it when nobody is in the middle of something. Returns whether it is closed."""
+        if self.lock.acquire(timeout=max(0.0, wait_s)):
+            if not self.in_transaction:
+                self.close()
+            self.lock.release()
+        return not self.is_open
 
     def text(self, words: str) -> None:
         """Run what is no statement of SQLAlchemy's. Raises StoreError."""
@@ -83,7 +104,9 @@ class Session:
         """
         if self.is_usable:
             self.is_open = False
-            self._raw.close()
+            # A lost connection may say that it is lost.
+            with suppress(*self._failures.errors):
+                self._raw.close()
 
     def _execute(self, words: str, values: Any) -> None:
         try:
@@ -93,3 +116,4 @@ class Session:
                 self._cursor.execute(words, values)
         except self._failures.errors as error:
             raise self._failures.typed(error) from error
+        self.was_used = True

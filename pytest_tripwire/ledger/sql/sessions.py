@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
 from pytest_tripwire.ledger.errors import StoreError, StoreUnreachableError
 from pytest_tripwire.ledger.sql.engine import Backend, Lock
+from pytest_tripwire.ledger.sql.forks import tell_of_forks
 from pytest_tripwire.ledger.sql.session import Session
 
 _T = TypeVar("_T")
@@ -19,27 +23,35 @@ class _Holder:
 
 
 class Sessions:
-    """Runs work on the connection of the calling thread, which it opens when it is first needed."""
+    """Runs work on the connection of the calling thread, which it opens when it is first needed.
 
-    def __init__(self, backend: Backend) -> None:
+    Args:
+        backend: the database.
+        wait_s: how long a fork waits for what other threads are about.
+    """
+
+    def __init__(self, backend: Backend, wait_s: float) -> None:
         self.backend = backend
+        self._wait_s = wait_s
+        self._pid = os.getpid()
         self._local = threading.local()
-        # Also those of the process that this one was forked from: to let one of them go would
-        # close it.
+        self._opening = threading.Lock()
+        # Also those of the process that this one was forked from: to forget one would close it.
         self._all: dict[int, Session] = {}
+        if not backend.survives_forks:
+            tell_of_forks(self)
 
     def read(self, work: Callable[[Session], _T]) -> _T:
         """What `work` finds. A lost connection is made anew once. Raises StoreError."""
-        session, is_fresh = self._mine()
-        try:
-            return work(session)
-        except StoreUnreachableError:
-            if session.in_transaction:
-                raise
-            self._drop(session)
-            if is_fresh:
-                raise
-        return work(self._opened())
+        while True:
+            with self._mine() as session:
+                is_fresh = not session.was_used
+                try:
+                    return work(session)
+                except StoreUnreachableError:
+                    if is_fresh or session.in_transaction:
+                        raise
+                    self._drop(session)
 
     def write(
         self, work: Callable[[Session], _T], locks: Sequence[Lock] = (), *, durable: bool = True
@@ -50,55 +62,88 @@ class Sessions:
             StoreError: nothing was done; of StoreUnreachableError that is not known.
             RuntimeError: this thread is in a transaction already.
         """
-        session, is_fresh = self._mine()
-        if session.in_transaction:
+        known: Session | None = getattr(self._local, "session", None)
+        if known is not None and known.is_usable and known.in_transaction:
             raise RuntimeError("a store is changed from within a change of it, which cannot be")
         with self.backend.turns:
-            session = self._begun(session, locks, durable=durable, is_fresh=is_fresh)
-            try:
-                result = work(session)
-                session.commit()
-            except BaseException:
-                self._abandon(session)
-                raise
-        return result
+            while True:
+                with self._mine() as session:
+                    if self._begun(session, locks, durable=durable):
+                        return self._done(session, work)
 
     def close(self) -> None:
         """Close every connection of this process. A later call opens its own again."""
-        for number, session in list(self._all.items()):
-            session.close()
-            if not session.is_open:
-                self._all.pop(number, None)
+        for session in list(self._all.values()):
+            if session.pid == os.getpid():
+                session.close()
+                self._all.pop(id(session), None)
 
-    def _begun(
-        self, session: Session, locks: Sequence[Lock], *, durable: bool, is_fresh: bool
-    ) -> Session:
-        try:
-            return self._begin(session, locks, durable=durable)
-        except StoreUnreachableError:
-            # Lost while it was not used. Nothing was begun, so that nothing can have been done.
-            if is_fresh:
-                raise
-        return self._begin(self._opened(), locks, durable=durable)
+    def before_fork(self) -> None:
+        """Close all connections that are not in the middle of something; see `tell_of_forks`."""
+        self._opening.acquire()
+        until = time.monotonic() + self._wait_s
+        for session in list(self._all.values()):
+            if session.close_when_idle(until - time.monotonic()):
+                self._all.pop(id(session), None)
 
-    def _begin(self, session: Session, locks: Sequence[Lock], *, durable: bool) -> Session:
+    def after_fork(self) -> None:
+        """Open connections again, when they are needed."""
+        self._opening.release()
+
+    def in_child(self) -> None:
+        """The same; what holds the lock did not come along."""
+        self._opening = threading.Lock()
+
+    def _begun(self, session: Session, locks: Sequence[Lock], *, durable: bool) -> bool:
+        """False where the connection was lost while nobody used it, so that nothing was begun."""
+        is_fresh = not session.was_used
         try:
             self.backend.begin(session, locks, durable=durable)
+        except StoreUnreachableError:
+            self._drop(session)
+            if is_fresh:
+                raise
+            return False
         except BaseException:
             self._abandon(session)
             raise
-        return session
+        return True
 
-    def _mine(self) -> tuple[Session, bool]:
+    def _done(self, session: Session, work: Callable[[Session], _T]) -> _T:
+        try:
+            result = work(session)
+            session.commit()
+        except BaseException:
+            self._abandon(session)
+            raise
+        return result
+
+    @contextmanager
+    def _mine(self) -> Iterator[Session]:
+        if self._pid != os.getpid():
+            self._check_what_came_along()
         session: Session | None = getattr(self._local, "session", None)
-        if session is not None and session.is_usable:
-            return session, False
-        return self._opened(), True
+        while session is None or not session.taken():
+            session = self._opened()
+        try:
+            yield session
+        finally:
+            session.lock.release()
+
+    def _check_what_came_along(self) -> None:
+        if not self.backend.survives_forks and self._all:
+            raise StoreError(
+                f"the store {self.backend.failures.where} was being written by another thread when "
+                "this process was forked from that one, so that it cannot be used here. Fork when "
+                "no thread writes, or before the store is opened."
+            )
+        self._pid = os.getpid()
 
     def _opened(self) -> Session:
-        session = self.backend.connect()
+        with self._opening if not self.backend.survives_forks else nullcontext():
+            session = self.backend.connect()
+            self._all[id(session)] = session
         holder = _Holder()
-        self._all[id(session)] = session
         weakref.finalize(holder, _let_go, self._all, session)
         self._local.session = session
         self._local.holder = holder
@@ -120,6 +165,6 @@ class Sessions:
 
 
 def _let_go(known: dict[int, Session], session: Session) -> None:
-    session.close()
-    if not session.is_open:
+    if session.pid == os.getpid():
+        session.close()
         known.pop(id(session), None)

@@ -50,7 +50,7 @@ class SqlStore:
         now: Callable[[], float] = time.time,
         lock_timeout_s: float,
     ) -> None:
-        self._sessions = Sessions(backend)
+        self._sessions = Sessions(backend, lock_timeout_s)
         self._where = backend.failures.where
         self._owner = owner
         self._own = (0, "")
