@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,10 @@ PACKAGE = Path(__file__).parent / "pytest_tripwire"
 BLOCKED = ("randomly", "hypothesispytest", "asyncio", "anyio", "rerunfailures")
 LEAN = " ".join(f"-p no:{name}" for name in BLOCKED)
 
+#: `--hypothesis-profile=few` tries no more examples than these, whatever a test asks for: enough to
+#: tell whether another Python or another release of a dependency changes what a test is about.
+FEW = 25
+
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     # Strict config rejects the option of a plugin that is not there, and no async plugin is needed.
@@ -24,10 +29,40 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         parser.addini("asyncio_default_fixture_loop_scope", "unused without pytest-asyncio")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    if few(config):
+        from hypothesis import settings
+
+        settings.register_profile("few", max_examples=FEW)
     # Done once: the processes of tests leave nothing compiled behind them, see `inner_runs`.
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(PACKAGE, quiet=2)
+
+
+def few(config: pytest.Config) -> bool:
+    """Whether Hypothesis is to try few examples."""
+    return bool(config.getoption("--hypothesis-profile", None) == "few")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not few(config):
+        return
+    for item in items:
+        # Where Hypothesis keeps what `@settings` says, of a test and of a state machine. Should it
+        # move, more examples are tried than need be.
+        test = getattr(item, "obj", None)
+        bound(getattr(test, "__func__", test), "_hypothesis_internal_use_settings")
+        bound(getattr(item, "cls", None), "settings")
+
+
+def bound(holder: Any, name: str) -> None:
+    """Hold a test's own settings within those of the profile."""
+    from hypothesis import settings
+
+    own = getattr(holder, name, None)
+    if isinstance(own, settings) and own.max_examples > FEW:
+        setattr(holder, name, settings(own, max_examples=FEW))
 
 
 @pytest.fixture(scope="session", autouse=True)
