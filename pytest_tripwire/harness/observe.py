@@ -38,7 +38,7 @@ def observation(
         surfaced="" if stop is None else _surfaced(error),
         stop=stop,
         record=record,
-        budgets=setting.run.budgets() if setting.run is not None else (),
+        budgets=setting.budgets(),
         overran=overran,
         guarded=setting.run is not None,
         finished=_finished(setting),

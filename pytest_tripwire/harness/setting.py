@@ -23,6 +23,7 @@ from pytest_tripwire.harness.unguarded import Unguarded
 from pytest_tripwire.models import Calls, ModelServer, Move, Observed, Say, Seen
 from pytest_tripwire.timeline import (
     UNASKED,
+    BudgetLine,
     InterruptionRecord,
     ModelRequest,
     Resumption,
@@ -97,6 +98,7 @@ class Setting:
         if self._in_production:
             self._limits = self._breaker.budget
         #: The breaker's run; None where the agent's own protection is under test.
+        self._began = 0.0
         self.run = self._begun()
         self._resumed: Resumed | None = None
         known = frozenset(tool_names(options.roles, OPERATIONS))
@@ -156,6 +158,18 @@ class Setting:
             self.run.fail("the agent raised an exception of its own")
         return self.run.close()
 
+    def budgets(self) -> tuple[BudgetLine, ...]:
+        """What is left of each limit of the breaker's run, its deadline among them."""
+        if self.run is None:
+            return ()
+        lines, left, limit = self.run.budgets(), self.run.time_left, self._limits.deadline_s
+        if left is None or limit is None:
+            return lines
+        # The breaker tells no more than that it has passed.
+        spent = limit - left if left else max(limit, self.clock.now() - self._began)
+        line = BudgetLine(name="deadline_s", limit=limit, spent=spent, remaining=left)
+        return (*lines, line)
+
     # -- the breaker
 
     def _assembled(self) -> Breaker:
@@ -192,7 +206,7 @@ class Setting:
 
     def _timed(self, run: BreakerRun) -> BreakerRun:
         """The deadline is an event of the clock's own, so that it is noticed when it passes."""
-        left = run.time_left
+        left, self._began = run.time_left, self.clock.now()
         if left is not None:
             self.clock.at(self.clock.now() + left, run.expire)
         return run

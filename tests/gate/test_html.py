@@ -11,15 +11,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from pytest_tripwire import Harness, RunBudget
 from pytest_tripwire.gate import Entry, Row, Standing, Verdict, render
 from pytest_tripwire.gate.html import page
+from pytest_tripwire.gate.html.budgets import falling
 from pytest_tripwire.gate.html.fit import LONGEST, columns, fitted
 from pytest_tripwire.gate.text import flat
+from pytest_tripwire.harness.options import Options
 from pytest_tripwire.oracle import Broken, Cell
 from pytest_tripwire.oracle.text import timeline_lines
 from pytest_tripwire.timeline import BudgetLine, Dispatch, Effect, ModeChange, Mutation, Reason
 from pytest_tripwire.timeline.call import Mode
 
+from ..harness.conftest import Agents  # noqa: TID252 - the tests are no package to import from
 from .html_any import HOSTILE, verdicts
 from .html_runs import CASES, cell, failing, many
 from .html_tree import Node, tree
@@ -298,6 +302,10 @@ def budgets(detail: Node) -> dict[str, list[str]]:
     [
         ("lost-write", ["tool calls 95%", "model requests 85%", "side effects 80%"]),
         ("cost-budget", ["tool calls 87%", "model requests 83%", "cost, USD 0%"]),
+        (
+            "deadline",
+            ["model requests 95%", "tool calls 95%", "side effects 80%", "deadline, s 0%"],
+        ),
     ],
 )
 def test_budgets_of_a_real_run_fall_to_what_was_left(case: str, drawn: list[str]) -> None:
@@ -307,6 +315,27 @@ def test_budgets_of_a_real_run_fall_to_what_was_left(case: str, drawn: list[str]
     assert all("not drawn" not in name for name in budgets(detail))
     starts = [each["d"].split("H")[0] for each in detail.all("path", "b") if "V" in each["d"]]
     assert len(starts) == len(set(starts)) + len(drawn) - 1  # all of them from the same height
+
+
+def test_the_line_of_a_deadline_ends_where_the_run_was_interrupted() -> None:
+    judged = cell("deadline")
+
+    (line,) = [each for each in falling(judged) if each.budget.name == "deadline_s"]
+    stopped = next(n for n, event in enumerate(judged.events) if event.seq == judged.stop_seq)
+    assert [share > 0 for share in line.shares[:stopped]] == [True] * stopped
+    assert set(line.shares[stopped:]) == {0.0}
+    (detail,) = details(shown(row(judged)))
+    assert budgets(detail)["deadline, s"] == ["60", "90", "0"]
+
+
+def test_a_deadline_that_is_kept_falls_as_time_passes() -> None:
+    limits = Options(budget=RunBudget(deadline_s=300))
+
+    judged = Harness("lost-write", Agents.loop, agent_id="a", options=limits).run().cell
+
+    (line,) = [each for each in falling(judged) if each.budget.name == "deadline_s"]
+    assert (line.budget.spent, line.budget.remaining) == (30, 270)
+    assert line.shares == tuple(1 - event.at / 300 for event in judged.events)
 
 
 def test_a_budget_that_the_events_do_not_explain_is_told_in_numbers_alone(cell: Make) -> None:

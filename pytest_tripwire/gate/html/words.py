@@ -24,7 +24,7 @@ BUDGETS: dict[str, str] = {
     "max_model_cost_usd": "cost, USD",
     "max_tokens": "tokens",
     "max_subagents": "sub-agents",
-    "deadline_s": "seconds",
+    "deadline_s": "deadline, s",
 }
 
 #: From here on digits tell less than the power of ten.
