@@ -27,21 +27,28 @@ class RunLedger:
         run_id: the one that looks.
         kin: ids of the whole family; it may grow.
         now: seconds on the breaker's clock.
+        doubts: keys of writes whose answers were lost, and that the ledger could not be told of.
     """
 
-    __slots__ = ("_kin", "_ledger", "_now", "_run_id")
+    __slots__ = ("_doubts", "_kin", "_ledger", "_now", "_run_id")
 
     def __init__(
-        self, ledger: Ledger, run_id: str, kin: list[str], now: Callable[[], float]
+        self,
+        ledger: Ledger,
+        run_id: str,
+        kin: list[str],
+        now: Callable[[], float],
+        doubts: set[str] | None = None,
     ) -> None:
         self._ledger = ledger
         self._run_id = run_id
         self._kin = kin
         self._now = now
+        self._doubts: set[str] = set() if doubts is None else doubts
 
     def of(self, run_id: str) -> RunLedger:
         """The same as another one of them sees it."""
-        return RunLedger(self._ledger, run_id, self._kin, self._now)
+        return RunLedger(self._ledger, run_id, self._kin, self._now, self._doubts)
 
     def adopt(self, run_id: str) -> None:
         """A child has begun."""
@@ -95,10 +102,21 @@ class RunLedger:
         reconciled: bool = False,
         came_back: bool = False,
     ) -> None:
-        """See `Ledger.settle`."""
-        self._ledger.settle(
-            key, status, result_id=result_id, reconciled=reconciled, came_back=came_back
-        )
+        """See `Ledger.settle`. A lost answer is known here though the ledger cannot be told."""
+        try:
+            self._ledger.settle(
+                key, status, result_id=result_id, reconciled=reconciled, came_back=came_back
+            )
+        except Exception:
+            if status is WriteStatus.UNKNOWN:
+                self._doubts.add(key)
+            raise
+        self._doubts.discard(key)
+
+    def tell_doubts(self) -> None:
+        """Tell the ledger of the answers that were lost, where it could not be told before."""
+        for key in tuple(self._doubts):
+            self.settle(key, WriteStatus.UNKNOWN, came_back=True)
 
     def store_record(self, record: InterruptionRecord) -> None:
         """See `Ledger.store_record`."""
@@ -147,7 +165,14 @@ class RunLedger:
             for entry in self._read(known)
         )
 
+    def _doubted(self, entry: WriteEntry) -> WriteEntry:
+        if entry.key not in self._doubts or entry.status is not WriteStatus.IN_FLIGHT:
+            return entry
+        return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN, came_back=True)
+
     def _read(self, known: Sequence[WriteEntry]) -> tuple[WriteEntry, ...]:
+        if self._doubts:
+            known = [self._doubted(entry) for entry in known]
         if not self.durable:
             return tuple(known)
         now, owner = self._now(), self.owner

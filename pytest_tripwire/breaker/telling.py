@@ -103,6 +103,11 @@ class RunLock:
         """Whether somebody seems to hold it now; by the time this is told it may be otherwise."""
         return self._depth > 0
 
+    def wait(self) -> None:
+        """Return when nobody else holds it."""
+        with self._lock:
+            pass
+
     def __enter__(self) -> None:
         self._lock.acquire()
         self._depth += 1

@@ -64,6 +64,15 @@ class Visible:
         doubts = bool(state.held or state.watched) or core.mode is not Mode.OPEN
         return writes or doubts or core.kin.lock.busy
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether somebody seems to hold the run's lock, who may wait for a disk or a network."""
+        return self._core.ledger.durable and self._lock.busy
+
+    def let_tell(self) -> None:
+        """Return when whoever holds the run's lock has let go of it."""
+        self._lock.wait()
+
     def has_tool(self, name: str) -> bool:
         """Whether a tool of this name is declared."""
         return name in self._core.specs

@@ -119,6 +119,7 @@ class Writes:
 
     def lose_those_under_way(self) -> None:
         """A write that has not come back when the run stops waiting may have happened or not."""
+        self._core.ledger.tell_doubts()
         for entry in self._core.ledger.of_run(self._core.run_id):
             if entry.status is WriteStatus.IN_FLIGHT:
                 self._core.ledger.settle(entry.key, WriteStatus.UNKNOWN)

@@ -23,15 +23,26 @@ async def away(work: Callable[[], T], undo: Callable[[T], object] | None = None)
     """
     trio = trio_module()
     if trio is not None:
-        # Not given up when the task is cancelled, which is told at its next checkpoint.
-        result: T = await trio.to_thread.run_sync(work)
-        return result
+        return await _away_in_trio(trio, work, undo)
     result, cancelled = await _waited_for(work)
     if cancelled is None:
         return result
     if undo is not None:
         await _waited_for(lambda: undo(result))
     raise cancelled
+
+
+async def _away_in_trio(trio: Any, work: Callable[[], T], undo: Callable[[T], object] | None) -> T:
+    with trio.CancelScope(shield=True):  # or a task that is cancelled already would do nothing
+        result: T = await trio.to_thread.run_sync(work)
+    try:
+        await trio.lowlevel.checkpoint_if_cancelled()
+    except trio.Cancelled:
+        if undo is not None:
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(undo, result)
+        raise
+    return result
 
 
 async def _waited_for(work: Callable[[], T]) -> tuple[T, asyncio.CancelledError | None]:

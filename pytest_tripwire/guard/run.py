@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, TypeVar, overload
+from typing import Any, NoReturn, TypeVar, overload
 
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.conversation import inside
@@ -207,6 +207,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         """Call a guarded tool by name, sync or async."""
         call, problem = self._call(name, args, arguments, call_id, agent)
         verdict = await self._adecided(call, problem)
+        await self._unhindered(call, verdict)
         result = self._done(call, verdict, args, arguments, as_task=True)
         return await result if inspect.isawaitable(result) else result
 
@@ -244,6 +245,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
 
     async def aperform(self, call: ToolCall, verdict: Verdict) -> Any:
         """The same as a task, sync or async."""
+        await self._unhindered(call, verdict)
         result = self._done(call, verdict, (), call.arguments, as_task=True)
         return await result if inspect.isawaitable(result) else result
 
@@ -273,6 +275,13 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     def _waits(self, *calls: ToolCall) -> bool:
         """Whether deciding about these may wait for a disk or a network."""
         return any(self._controller.waits_for_store(call.tool) for call in calls)
+
+    async def _unhindered(self, call: ToolCall, verdict: Verdict) -> None:
+        """Return when no other write of the run is being told to the store, so that the loop does
+        not wait for it. A call whose task is cancelled meanwhile was never begun.
+        """
+        while self._controller.is_telling:
+            await away(self._controller.let_tell, lambda _: self._not_made(call, verdict))
 
     def _not_made(self, call: ToolCall, verdict: Verdict) -> None:
         take_back(self._controller, [call], [verdict])
@@ -345,10 +354,14 @@ class BreakerRun(ModelSide, FromOutside, Exits):
             with inside():
                 result = rest.arun() if task else rest()
         except BaseException as error:
+            if as_task and self._waits(call):
+                return self._finish(call, _raised(error))
             self._fail(call, error)
             raise
         if inspect.isawaitable(result):
             return self._finish(call, result)
+        if as_task and self._waits(call):
+            return self._finish(call, _given(result))
         return self._succeed(call, result)
 
     async def _finish(self, call: ToolCall, pending: Awaitable[Any]) -> Any:
@@ -442,6 +455,16 @@ class BreakerRun(ModelSide, FromOutside, Exits):
             postconditions=postconditions,
             prices=self._prices,
         )
+
+
+async def _given(result: T) -> T:
+    """What a sync tool has returned, as an async one would give it."""
+    return result
+
+
+async def _raised(error: BaseException) -> NoReturn:
+    """What a sync tool has raised, likewise."""
+    raise error
 
 
 def told(verdict: Verdict, call: ToolCall) -> dict[str, Any]:
