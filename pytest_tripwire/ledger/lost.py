@@ -1,4 +1,6 @@
-"""Runs that died with a write in flight: nobody has told of them, so whoever looks does."""
+"""Runs that died over a write, in flight or of which the answer was lost: nobody has told of them,
+so whoever looks does.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ def writes_of(store: Ledger, record: InterruptionRecord, now: float) -> tuple[Wr
 
 
 def adopt(store: Store, now: float) -> tuple[InterruptionRecord, ...]:
-    """Take every run that died with a write in flight into the records; those that are new there.
-    Each such write is `unknown` from then on.
+    """Take every run that died over a write into the records; those that are new there. What was in
+    flight is `unknown` from then on.
 
     Args:
         store: where to look, and where to keep them.
@@ -58,8 +60,8 @@ def missing(store: Store, now: float) -> int:
 
 
 def look_for_lost(ledger: Ledger, run_id: str, now: float) -> InterruptionRecord | None:
-    """The record of a run that died with a write in flight, taken into the records; None if it has
-    not, or the ledger cannot tell.
+    """The record of a run that died over a write, taken into the records; None if it has not, or the
+    ledger cannot tell.
 
     Raises:
         StoreError: the store cannot be read, or not be written.
@@ -102,13 +104,28 @@ def _left(store: Any, now: float) -> tuple[InterruptionRecord, ...]:
 
 
 def _lost(store: Ledger, record: InterruptionRecord, now: float) -> list[WriteEntry]:
-    """Writes of a run that nobody answers for any more and nobody has told of, as they are read."""
-    in_flight = {each.key for each in _kept(store, record) if each.status is WriteStatus.IN_FLIGHT}
+    """Writes of a run that nobody answers for any more and no record tells of, as they are read. An
+    answer that was lost is told by the end of the run, which the run may not have lived to see.
+    """
+    told = store.record_of(record.run_id)
+    known = {each.key for each in told.writes} if told is not None else set()
+    kept = {each.key: each for each in _kept(store, record)}
     return [
         each
         for each in writes_of(store, record, now)
-        if each.key in in_flight and each.status is WriteStatus.UNKNOWN
+        if each.status is WriteStatus.UNKNOWN
+        and (
+            kept[each.key].status is WriteStatus.IN_FLIGHT
+            or (each.key not in known and _is_left(store, each, now))
+        )
     ]
+
+
+def _is_left(store: Ledger, entry: WriteEntry, now: float) -> bool:
+    """Whether the process that has begun a write does not answer for it any more."""
+    if entry.lease_until is None:
+        return False
+    return entry.lease_until <= now or (bool(entry.owner) and store.is_gone(entry.owner))
 
 
 def _kept(store: Ledger, record: InterruptionRecord) -> list[WriteEntry]:

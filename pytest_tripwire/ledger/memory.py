@@ -139,7 +139,7 @@ class MemoryLedger:
             return tuple(each for each in latest if is_wanted(each, wanted))[: wanted.most]
 
     def lost(self, now: float) -> tuple[InterruptionRecord, ...]:
-        """Those that died with a write in flight; see `Store.lost`."""
+        """Those that died over a write; see `Store.lost`."""
         with self._lock:
             return tuple(each for run_id, each in self._ahead.items() if self._is_lost(run_id, now))
 
@@ -148,9 +148,7 @@ class MemoryLedger:
         if record is not None and record.ended_as is None:
             return False
         return any(
-            each.status is WriteStatus.IN_FLIGHT
-            and each.lease_until is not None
-            and each.lease_until <= now
+            not each.is_certain and each.lease_until is not None and each.lease_until <= now
             for each in self._listed(self._by_run, run_id)
         )
 
