@@ -15,6 +15,7 @@ from benchmarks import (
     large_arguments,
     memory,
     model_server,
+    reports,
     threads,
     unrelated,
 )
@@ -33,6 +34,7 @@ BENCHMARKS: Mapping[str, Callable[[Plan], Iterator[Line]]] = {
         threads,
         memory,
         model_server,
+        reports,
         unrelated,
         durable_write,
     )
