@@ -162,7 +162,7 @@ def ping_pong_tool_per_agent(run: Driver) -> Iterator[bool]:
         yield run.by("ab"[n % 2], "ok", ["to_b", "to_a"][n % 2], note=f"please take it {n}")
 
 
-@fruitless(handoff("transfer", identity=("to",), wording=("note",)), read("memo"), most=11)
+@fruitless(handoff("transfer", identity=("to",), wording=("note",)), read("memo"), most=13)
 def ping_pong_with_reads_known(run: Driver) -> Iterator[bool]:
     for n in range(40):
         yield run.by("ab"[n % 2], "ok", "transfer", to="ba"[n % 2], note=f"n {n}")

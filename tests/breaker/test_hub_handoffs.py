@@ -218,13 +218,17 @@ def visit(driver: Driver, name: str, *work: tuple[ToolSpec, str]) -> bool:
     return there and done and desk.hands(driver, name, "hub")
 
 
+@pytest.mark.parametrize("tool", [PAY, LOOK], ids=lambda tool: tool.name)
 @pytest.mark.parametrize("names", ["a", "ab", "abc"])
-def test_specialists_that_pay_something_new_each_time_are_gone_back_to(names: str) -> None:
+def test_specialists_that_do_something_new_each_time_are_gone_back_to(
+    names: str, tool: ToolSpec
+) -> None:
     driver = KINDS["a tool for each"].driver()
 
     for turn in range(6):
         for name in names:
-            assert visit(driver, name, (PAY, f"{name}{turn}")), driver.reason
+            assert visit(driver, name, (tool, f"{name}{turn}")), driver.reason
+    assert not hinted(driver)
 
 
 def test_a_specialist_that_does_nothing_new_is_not_gone_back_to_for_ever() -> None:

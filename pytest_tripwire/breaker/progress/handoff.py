@@ -2,7 +2,8 @@
 
 Steps are counted over the whole ring, whatever its size: each way from one agent to another that is
 gone again counts. A field filled, a record changed or something new read starts it anew; and after
-a new write, every way that is gone again is a new one: a hub comes back to its specialists.
+a new write or a new fact, every way that is gone again is a new one: a hub comes back to its
+specialists with what it has got.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class History:
         self._failing: Bounded[str, set[str]] = Bounded(_FAILING)
         self._seen: Bounded[str, bool] = Bounded(_SEEN)
         self._ways = Ways()
-        #: How often the task has advanced.
+        #: How often the task has advanced: by what was written, or found.
         self._advances = 0
 
     def add(self, step: Step, *, advanced: bool) -> bool:
@@ -186,7 +186,9 @@ class History:
 
     def _fade(self, step: Step) -> None:
         self.new += 1
-        if step.effect is not Effect.HANDOFF or is_declared(step):
+        found = step.effect is not Effect.HANDOFF
+        self._advances += found
+        if found or is_declared(step):
             self._forget_handoffs()
 
     def _count(self, step: Step) -> None:
