@@ -39,6 +39,7 @@ from pytest_tripwire.guard.resume import (
 from pytest_tripwire.guard.run import BreakerRun
 from pytest_tripwire.guard.toolbox import Toolbox, asked_first
 from pytest_tripwire.ledger import MemoryLedger, open_store
+from pytest_tripwire.ledger.lost import look_for_lost
 from pytest_tripwire.timeline import (
     BreakerEvent,
     Effect,
@@ -346,6 +347,7 @@ class Breaker:
                 self._specs,
                 default_effect=self._default_effect,
                 approve_writes=self._approve_writes,
+                take_in=lambda run_id: look_for_lost(self._store, run_id, self._clock.now()),
             ),
             postconditions=postconditions,
             prices=self._prices,

@@ -36,6 +36,8 @@ class Toolbox:
         default_effect: what a tool does whose effect nobody declared; None makes that an error.
         approve_writes: whether every write asks a person first.
         parent: that of the run that this one works for; its tools can be read, not called.
+        take_in: is told of the run whose write is about to be settled by a read: once it is, nobody
+            could tell any more that the run had died over it.
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class Toolbox:
         default_effect: Effect | None = None,
         approve_writes: bool = False,
         parent: Toolbox | None = None,
+        take_in: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._declared = declared
         self._default_effect = default_effect
         self._approve_writes = approve_writes
         self._parent = parent
+        self._take_in = take_in
         self._tools: dict[str, Callable[..., Any]] = {}
         self._specs: dict[str, ToolSpec] = {}
         self._signatures: dict[str, inspect.Signature | None] = {}
@@ -68,6 +72,7 @@ class Toolbox:
             default_effect=self._default_effect,
             approve_writes=self._approve_writes,
             parent=self,
+            take_in=self._take_in,
         )
 
     def asked_first(self, specs: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
@@ -197,8 +202,9 @@ class Toolbox:
 
     def narrowed(self, request: Reconcile) -> Reconcile:
         """The request with those arguments that the read takes: no other is part of the question,
-        and so no other can be merely repeated by the answer.
+        and so no other can be merely repeated by the answer. Raises whatever the store raises.
         """
+        self._take_in(request.entry.run_id)
         read = self._reader(request)
         taken = accepted(signature_of(read), request.arguments) if read is not None else {}
         return msgspec.structs.replace(request, arguments=taken)
