@@ -60,8 +60,8 @@ def missing(store: Store, now: float) -> int:
 
 
 def look_for_lost(ledger: Ledger, run_id: str, now: float) -> InterruptionRecord | None:
-    """The record of a run that died over a write, taken into the records; None if it has not, or the
-    ledger cannot tell.
+    """The record of a run that died over a write, taken into the records; None if it has not, or
+    the ledger cannot tell.
 
     Raises:
         StoreError: the store cannot be read, or not be written.

@@ -51,8 +51,8 @@ class Store(Ledger, Protocol):
         """One write."""
 
     def lost(self, now: float) -> tuple[InterruptionRecord, ...]:
-        """What their makers have left `ahead`, of runs of which a write is in flight or unknown past
-        its lease at `now`, in seconds on the breaker's clock, and that have no record that is open.
+        """What their makers have left `ahead`, of runs of which a write is in flight or unknown,
+        its lease is over at `now`, in seconds on the breaker's clock, and no record is open.
         """
 
     def resolve_write(
