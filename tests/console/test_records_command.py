@@ -95,7 +95,7 @@ class Broken(MemoryLedger):
     """Cannot be read, and says so with more than it should."""
 
     def records(self, wanted: Any) -> Any:
-        raise StoreUnreachableError("postgresql://u:hunt%40er2@db/x: gone\nline 2: hunt@er2")
+        raise StoreUnreachableError("postgresql://u:hunt%40er2@db/x: gone\nline 2: hunt@er2 k3y")
 
     record_of = counts = lost = records
 
@@ -106,11 +106,11 @@ def test_what_is_wrong_with_a_store_is_one_line_without_its_password(
 ) -> None:
     operator = Operator(Broken())
 
-    assert operator(*argv, "--store", "postgresql://u:hunt%40er2@db/x") == 1
+    assert operator(*argv, "--store", "postgresql://u:hunt%40er2@db/x?sslpassword=k3y") == 1
     assert operator.out == ""
     assert set(operator.err.splitlines()) == {
         "agent-tripwire: postgresql://u:***@db/x: gone",
-        "agent-tripwire: line 2: ***",
+        "agent-tripwire: line 2: *** ***",
     }
 
 

@@ -158,3 +158,17 @@ def test_a_process_that_has_certainly_ended_is_not_waited_for(owner: str) -> Non
     assert [each.status for each in ledger.of_run("run")] == (
         [WriteStatus.UNKNOWN] if owner == "w1" else [WriteStatus.IN_FLIGHT]
     )
+
+
+def test_what_was_closed_while_its_write_was_in_flight_is_settled_and_not_opened(
+    ledger: MemoryLedger,
+) -> None:
+    begin(ledger, entry("a"))
+    ledger.store_record(ahead())
+    ledger.end("run", 1, Became.CLOSED, operator="ada")
+
+    assert adopt(ledger, NOW) == ()
+    assert [each.status for each in ledger.of_run("run")] == [WriteStatus.UNKNOWN]
+    closed = ledger.record_of("run")
+    assert closed is not None
+    assert closed.ended_as == "closed"

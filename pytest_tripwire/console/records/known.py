@@ -57,16 +57,45 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
         return last if last is not None and last.became in up else None
 
 
-def known(store: Store, record: InterruptionRecord, now: float) -> Known:
+class Elsewhere:
+    """Unsettled writes of each tenant, looked for once."""
+
+    def __init__(self, store: Store, now: float) -> None:
+        self._store = store
+        self._now = now
+        self._found: dict[str, tuple[WriteEntry, ...]] = {}
+
+    def of(self, record: InterruptionRecord) -> tuple[WriteEntry, ...]:
+        """Those of other runs. The record does not say which write holds its run, so every one of
+        the tenant may be it.
+        """
+        if record.tenant not in self._found:
+            self._found[record.tenant] = self._unsettled(record.tenant)
+        return tuple(each for each in self._found[record.tenant] if each.run_id != record.run_id)
+
+    def _unsettled(self, tenant: str) -> tuple[WriteEntry, ...]:
+        return tuple(
+            entry
+            for record in self._store.records(Wanted(tenant=tenant, most=_MANY))
+            for entry in writes_of(self._store, record, self._now)
+            if entry.status in UNSETTLED
+        )
+
+
+def known(
+    store: Store, record: InterruptionRecord, now: float, elsewhere: Elsewhere | None = None
+) -> Known:
     """What is known now of an interrupted run.
 
     Args:
         store: where everything is kept.
         record: as it was written.
         now: seconds on the breaker's clock.
+        elsewhere: what is known of other runs already.
     """
     writes = writes_of(store, record, now)
-    held_by = _elsewhere(store, record, now) if _was_held_by_others(record) else ()
+    others = elsewhere or Elsewhere(store, now)
+    held_by = others.of(record) if _was_held_by_others(record) else ()
     return Known(
         record=msgspec.structs.replace(
             record, writes=writes, safe_actions=_safe(record, writes, held=bool(held_by))
@@ -88,14 +117,3 @@ def _was_held_by_others(record: InterruptionRecord) -> bool:
     """Whether the run could not simply go on although all that it had written was certain."""
     unsettled = any(each.status in UNSETTLED for each in record.writes)
     return SafeAction.RESUME not in record.safe_actions and not unsettled
-
-
-def _elsewhere(store: Store, record: InterruptionRecord, now: float) -> tuple[WriteEntry, ...]:
-    """The record does not say which write it was, so every one of the tenant may be it."""
-    return tuple(
-        entry
-        for other in store.records(Wanted(tenant=record.tenant, most=_MANY))
-        if other.run_id != record.run_id
-        for entry in writes_of(store, other, now)
-        if entry.status in UNSETTLED
-    )

@@ -59,7 +59,7 @@ def _fields(found: Known) -> Iterator[str]:
         "agent": record.agent,
         "stopped at": record.last_tool,
         "last read": _last_read(record),
-        "time used": f"{record.elapsed_s:g} s",
+        "time used": f"{record.elapsed_s:.1f} s",
         "evidence": ", ".join(map(str, record.evidence)),
         "token version": str(record.token_version),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import shlex
 from collections.abc import Sequence
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 from pytest_tripwire.gate.text import flat, inert
 from pytest_tripwire.replay.command import Streams
@@ -59,13 +59,20 @@ def _escaped(character: str) -> str:
 
 def hushed(text: str, url: str) -> str:
     """A message without the password of the address that it may tell of."""
-    try:
-        secret = urlsplit(url).password
-    except ValueError:
-        secret = None
-    for each in {secret, unquote(secret)} if secret else ():
+    for each in _secrets(url):
         text = text.replace(each, "***")
     return text
+
+
+def _secrets(url: str) -> set[str]:
+    """What is a password in an address, as it is written and as it is meant."""
+    try:
+        parts = urlsplit(url)
+        options = [part.partition("=") for part in parts.query.split("&")]
+        found = {parts.password or "", *(value for name, _, value in options if "pass" in name)}
+    except ValueError:
+        return set()
+    return {each for secret in found for each in (secret, unquote_plus(secret)) if each}
 
 
 def moment(at: float) -> str:
