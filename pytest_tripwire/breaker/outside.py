@@ -50,6 +50,8 @@ class Outside:
         with self._lock:
             self._core.kin.note_change(resource, was)
             self._core.state.fresh.changed(resource, was=was)
+            if self._core.ledger.durable:
+                self._core.state.approvals.recall()  # what others have put up rests on it too
             self._core.state.approvals.changed(resource, was)
             self._all_anew()
 
