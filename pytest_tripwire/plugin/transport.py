@@ -144,8 +144,8 @@ def _encoded(cell: Cell) -> str:
 
 def attempts(report: Any) -> list[list[Cell]]:
     """The cells that a report brought, by attempt. Loads nothing for a report without any."""
-    found: list[list[str]] = getattr(report, ON_REPORT, None) or []
-    return [[_decoded(text) for text in texts] for texts in found]
+    found: list[list[str]] | None = getattr(report, ON_REPORT, None)
+    return [[_decoded(text) for text in texts] for texts in found] if found else []
 
 
 def decode(report: Any) -> list[Cell]:
