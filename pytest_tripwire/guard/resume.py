@@ -58,7 +58,9 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     inputs: str = ""
 
     @classmethod
-    def from_token(cls, text: str, *, operator: str, workflow: str = "") -> Resume:
+    def from_token(
+        cls, text: str, *, operator: str, workflow: str = "", inputs: str = ""
+    ) -> Resume:
         """What the line of `agent-tripwire records resume-token` asks for. It grants nothing:
         `operator` is who asks by your own authentication. Raises ValueError for any other text.
         """
@@ -69,6 +71,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
             operator=operator,
             workflow=workflow,
             read_only=token.read_only,
+            inputs=inputs,
         )
 
     @property

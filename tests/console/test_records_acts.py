@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_tripwire.breaker import Breaker, Interrupted, Resume
-from pytest_tripwire.ledger import MemoryLedger
+from pytest_tripwire.ledger import MemoryLedger, StoreUnreachableError
 from pytest_tripwire.replay.options import UsageError
 from pytest_tripwire.timeline import Became, SafeAction, WriteStatus
 
@@ -143,6 +143,23 @@ def test_whoever_comes_second_is_told_what_the_first_has_said(operator: Operator
 
     assert operator("resolve", "run-1", "--as", "rejected") == 1
     assert "it happened (confirmed as R-1)" in operator.err
+
+
+def test_what_was_done_is_told_though_the_store_fails_after_it(operator: Operator) -> None:
+    class Failing(MemoryLedger):
+        def resolve_write(self, key: str, status: WriteStatus, **more: Any) -> Any:
+            self.record_of = self._gone  # type: ignore[method-assign]
+            return super().resolve_write(key, status, **more)
+
+        def _gone(self, run_id: str) -> Any:
+            raise StoreUnreachableError("the connection was lost")
+
+    operator.ledger = Failing()
+    keep(operator.ledger, record(), entry("k-1"))
+
+    assert operator("resolve", "run-1", "--as", "rejected", "--operator", "ada") == 1
+    assert operator.lines == ["refund k-1: did not happen (rejected), says ada"]
+    assert operator.err == "agent-tripwire: the connection was lost\n"
 
 
 @pytest.mark.parametrize(("until", "told"), [(1030.0, "for 30 s more"), (None, "answers for it")])

@@ -183,3 +183,11 @@ def test_a_time_that_is_none_stops_nothing(at: float) -> None:
 
     assert operator("list", "--all") == 0
     assert operator("show", "run-1") == 0
+
+
+def test_a_long_text_leaves_the_table_a_table() -> None:
+    operator = operator_over(ATTACKS["a long text"])
+
+    operator("list")
+    assert len(operator.lines) == 2
+    assert max(map(len, operator.lines)) < 300

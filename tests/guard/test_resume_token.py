@@ -36,11 +36,18 @@ def test_what_was_meant_is_read_again(token: Token) -> None:
 
 
 def test_it_asks_for_what_it_says_and_whoever_hands_it_in_says_who_asks() -> None:
-    wanted = Resume.from_token(encode(TOKEN), operator="grace", workflow="refunds@4")
+    wanted = Resume.from_token(
+        encode(TOKEN), operator="grace", workflow="refunds@4", inputs="order@8"
+    )
 
-    assert (wanted.run_id, wanted.token_version, wanted.operator, wanted.workflow) == (
-        "run-7", 3, "grace", "refunds@4",
-    )  # fmt: skip
+    assert wanted == Resume(
+        run_id="run-7",
+        token_version=3,
+        operator="grace",
+        workflow="refunds@4",
+        inputs="order@8",
+        read_only=True,
+    )
     assert wanted.action is SafeAction.RESUME_READ_ONLY
 
 

@@ -30,8 +30,9 @@ def resolve(desk: Desk, wanted: Resolving) -> None:
     )
     if after is None:
         raise RefusedError(_certain(desk.store.entry(entry.key) or entry))
-    found = _again(desk, found)
+    # First what was done: whatever fails after that has not undone it.
     desk.say([f"{_named(after)}: {words.certainty(after)}, says {cell(operator)}"])
+    found = _again(desk, found)
     desk.say(["", "safe now", *(f"  {line}" for line in safe_now(desk, found))])
 
 
