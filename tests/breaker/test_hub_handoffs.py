@@ -176,6 +176,14 @@ def test_a_hub_and_one_specialist_that_only_talk_are_a_ring(desk: Desk) -> None:
     assert passed(desk, driver, itertools.cycle(["hub", "a"])) == 4
 
 
+@desks
+def test_a_task_that_is_handed_to_whoever_has_it_does_not_move(desk: Desk) -> None:
+    driver = desk.driver()
+
+    assert passed(desk, driver, ["hub"] * 9) == 3
+    assert driver.reason is Reason.HANDOFF_WITHOUT_PROGRESS
+
+
 def in_new_words(desk: Desk, name: str) -> int:
     driver = desk.driver()
     ways = itertools.pairwise(itertools.cycle(["hub", "a"]))

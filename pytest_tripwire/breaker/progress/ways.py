@@ -55,7 +55,7 @@ class Ways:
         for mark in said:
             self._said.put(mark, advances)
             if mark.startswith(_AT):
-                self._holder = mark.removeprefix(_AT)
+                self._holder = mark.removeprefix(_AT).partition(":")[0]
 
     def take(self, step: Step, loose: Loose | None, advances: int) -> Way:
         """Take a hand-off, when the task had advanced so often."""
@@ -65,8 +65,9 @@ class Ways:
         mark, words = _mark(by or _SOMEBODY, to), _words_of(step, loose)
         way = self._known(mark, words, advances)
         if not way.gone and not step.call.agent:
-            way = self._first(to, mark, words, advances)
-        for said in (mark, f"{mark}:{words}", f"{_AT}{to}"):
+            way = self._again(to, words, advances) if by == to else self._first(to, words, advances)
+            way = msgspec.structs.replace(way, mark=mark)
+        for said in (mark, f"{mark}:{words}", f"{_AT}{to}:{words}", f"{_AT}{to}"):
             self._said.put(said, advances)
         self._holder = to
         return way
@@ -78,7 +79,11 @@ class Ways:
             echoes=self._said.get(f"{mark}:{words}") == advances,
         )
 
-    def _first(self, to: str, mark: str, words: str, advances: int) -> Way:
+    def _again(self, to: str, words: str, advances: int) -> Way:
+        """Whoever has the task is handed it once more: it has not moved at all."""
+        return self._known(f"{_AT}{to}", words, advances)
+
+    def _first(self, to: str, words: str, advances: int) -> Way:
         """Whoever had the task first may be the one that hands it over now. It is one agent, so
         this is found once.
         """
@@ -86,7 +91,7 @@ class Ways:
         found = self._known(first, words, advances)
         if found.gone:
             self._said.drop(first)
-        return msgspec.structs.replace(found, mark=mark)
+        return found
 
     def clear(self) -> None:
         """Forget all but who has the task."""
