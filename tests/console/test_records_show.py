@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -64,6 +65,13 @@ WHOLE = record(
 )
 
 
+def told(operator: Operator, key: str) -> list[str]:
+    """What the table of writes says of one of them, but for when it was sent."""
+    (line,) = (each for each in operator.lines if each.endswith(f"  {key}"))
+    certainty, tool, _, known_as, _ = re.split("  +", line.strip())
+    return [certainty, tool, known_as]
+
+
 def test_it_tells_all_that_the_record_holds(operator: Operator) -> None:
     keep(operator.ledger, WHOLE, *WRITES)
 
@@ -89,11 +97,11 @@ def test_it_tells_all_that_the_record_holds(operator: Operator) -> None:
         "  token version  1",
         "",
         "writes",
-        "  certainty          tool    known as  key",
-        "  happened           refund  R-1       k-1",
-        "  did not happen     mail    -         k-2",
-        "  may have happened  refund  -         k-3",
-        "  is under way       refund  -         k-4",
+        "  certainty          tool    sent                  known as  key",
+        "  happened           refund  1970-01-01 00:00:01Z  R-1       k-1",
+        "  did not happen     mail    1970-01-01 00:00:01Z  -         k-2",
+        "  may have happened  refund  1970-01-01 00:00:01Z  -         k-3",
+        "  is under way       refund  1970-01-01 00:00:01Z  -         k-4",
         "",
         "budgets",
         "  budget      spent  limit  left",
@@ -139,7 +147,7 @@ def test_a_lost_write_of_a_real_run_is_told(operator: Operator) -> None:
 
     assert operator("show", "run-1") == 0
     assert f"  why            {made.message}" in operator.lines
-    assert "  may have happened  refund  -         run-1-key-1" in operator.lines
+    assert told(operator, "run-1-key-1") == ["may have happened", "refund", "-"]
 
 
 def test_what_is_unsettled_is_looked_up_anew(operator: Operator) -> None:
@@ -148,7 +156,7 @@ def test_what_is_unsettled_is_looked_up_anew(operator: Operator) -> None:
     operator.ledger.settle("run-1-key-1", WriteStatus.CONFIRMED, result_id="R-9")
 
     operator("show", "run-1")
-    assert "  happened   refund  R-9       run-1-key-1" in operator.lines
+    assert told(operator, "run-1-key-1") == ["happened", "refund", "R-9"]
     assert [each[0] for each in operator.offered()] == ["show", "resume-token", "close"]
 
 
@@ -158,7 +166,7 @@ def test_a_write_past_its_lease_may_have_happened(operator: Operator) -> None:
     keep(operator.ledger, record(), late)
 
     operator("show", "run-1")
-    assert "  may have happened  refund  -         k-5" in operator.lines
+    assert told(operator, "k-5") == ["may have happened", "refund", "-"]
     assert ["resolve", "run-1", "k-5", "--as", "rejected"] in operator.offered()
 
 

@@ -75,10 +75,16 @@ def _last_read(record: InterruptionRecord) -> str:
 
 def _writes(record: InterruptionRecord) -> list[str]:
     rows = [
-        (words.HAPPENED[each.status], cell(each.tool), _as(each.result_id), cell(each.key, 96))
+        (
+            words.HAPPENED[each.status],
+            cell(each.tool),
+            moment(each.dispatched_at),
+            _as(each.result_id),
+            cell(each.key, 96),
+        )
         for each in record.writes
     ]
-    return aligned(("certainty", "tool", "known as", "key"), rows) if rows else ["none"]
+    return aligned(("certainty", "tool", "sent", "known as", "key"), rows) if rows else ["none"]
 
 
 def _as(result_id: str | None) -> str:
