@@ -16,7 +16,6 @@ from urllib.parse import quote
 #: It is thrown away: nothing has to reach the disk.
 SETTINGS = (
     "fsync=off",
-    "synchronous_commit=off",
     "full_page_writes=off",
     "shared_buffers=16MB",
     "max_connections=100",

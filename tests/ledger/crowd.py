@@ -10,9 +10,12 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pytest_tripwire.ledger import Store, StoreError, open_store
@@ -64,6 +67,8 @@ def child(work: Callable[[], bool]) -> int:
             sys.stderr.write(f"{error}\n")
             sys.stderr.flush()
             code = 3
+        except BaseException:  # noqa: BLE001 -- this process ends here
+            traceback.print_exc()
         finally:
             os._exit(code)
     return number
@@ -100,6 +105,28 @@ def killed(address: str, where: str) -> int:
         return store.begin(entry("1"), die if where == "checking" else lambda _: None) is None
 
     return code_of(child(work))
+
+
+def unprivileged(address: str) -> str:
+    """The error that somebody gets who may read a file and no more."""
+    reading, writing = os.pipe()
+
+    def work() -> bool:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+        said = "none"
+        try:
+            begin(open_store(address))
+        except StoreError as error:
+            said = type(error).__name__
+        os.write(writing, said.encode())
+        return True
+
+    code_of(child(work))
+    os.close(writing)
+    return os.read(reading, 100).decode()
 
 
 def forked(address: str) -> list[Any]:
@@ -143,6 +170,10 @@ def forked_amid(address: str) -> int:
 
 if __name__ == "__main__":
     what, where, *others = sys.argv[1:]
-    # Reads the modules that a store at this address needs.
-    backend_of(where.replace("postgresql:", "postgresql+psycopg:"), 1.0)
+    # Reads all modules that a store at this address needs: none of them is read again by each.
+    if where.startswith("postgresql"):
+        backend_of(where.replace("postgresql:", "postgresql+psycopg:"), 1.0)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            open_store(Path(folder) / "warm.db").close()
     sys.stdout.write(json.dumps(globals()[what](where, *others)))

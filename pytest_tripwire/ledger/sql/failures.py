@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,6 +45,11 @@ _MISSING = _Kind(
     "cannot be opened",
     "See that its directory is there, and that this process may read and write in it.",
 )
+_IO = _Kind(
+    StoreError,
+    "could not be read or written",
+    "See what the system's log says of its disk.",
+)
 _DAMAGED = _Kind(
     typed_errors.StoreDamagedError,
     "is no database, or a damaged one",
@@ -55,6 +61,9 @@ _OTHER = _Kind(
     "If another program changes this store's tables, give it a place of its own.",
 )
 
+#: Bytes that SQLite needs at once.
+_PAGE = 64 * 1024
+
 _SQLITE = {
     sqlite3.SQLITE_PERM: _READ_ONLY,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
@@ -62,6 +71,7 @@ _SQLITE = {
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_CANTOPEN: _MISSING,
+    sqlite3.SQLITE_IOERR: _IO,
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
 }
@@ -100,20 +110,22 @@ class Failures:
     def typed(self, error: Exception) -> StoreError:
         """The error to raise instead."""
         kind = _kind(error)
-        if kind is _MISSING and self._is_closed():
-            kind = _READ_ONLY
+        if self._folder is not None and kind in {_MISSING, _IO}:
+            kind = _told_by(self._folder) or kind
         return kind.error(f"the store {self.where} {kind.what}: {self._said(error)}. {kind.todo}")
-
-    def _is_closed(self) -> bool:
-        return (
-            self._folder is not None
-            and self._folder.is_dir()
-            and not os.access(self._folder, os.W_OK)
-        )
 
     def _said(self, error: Exception) -> str:
         said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         return said.replace(self._secret, "***") if self._secret else said
+
+
+def _told_by(folder: Path) -> _Kind | None:
+    """SQLite does not say why it can make no file, or make none longer."""
+    if not folder.is_dir():
+        return None
+    if shutil.disk_usage(folder).free < _PAGE:
+        return _FULL
+    return None if os.access(folder, os.W_OK) else _READ_ONLY
 
 
 def _kind(error: Exception) -> _Kind:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 import sqlalchemy as sa
@@ -19,16 +19,18 @@ _OF_RUN = _ALL.where(HAPPENINGS.c.run_id == sa.bindparam("run_id"))
 _INSERT = sa.insert(HAPPENINGS).values(parameters("run_id", "body")).inline()
 
 
+#: Seconds since the epoch of Unix.
+Clock: TypeAlias = Callable[[], float]
+
+
 class News(NamedTuple):
-    """What has happened, when, and who has done it.
+    """What has happened, and who has done it.
 
     Args:
         became: None if nothing has that anybody would count.
-        at: seconds since the epoch of Unix.
     """
 
     became: Became | None
-    at: float
     operator: str = ""
     detail: str = ""
 
@@ -43,14 +45,14 @@ def all_told(session: Session) -> tuple[Happening, ...]:
     return _read(session.rows(_ALL, {}))
 
 
-def tell(session: Session, record: InterruptionRecord, news: News) -> None:
+def tell(session: Session, record: InterruptionRecord, news: News, now: Clock) -> None:
     """Add a line about the run of `record`. The transaction has its record for itself."""
     if news.became is None:
         return
     happening = Happening(
         run_id=record.run_id,
         became=news.became,
-        at=news.at,
+        at=now(),
         reason=record.reason,
         workflow=record.workflow,
         tool=record.last_tool,

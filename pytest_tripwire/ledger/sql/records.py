@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pytest_tripwire.ledger.changes import happened, is_wanted
 from pytest_tripwire.ledger.sql.bodies import body_of, handle, value_of
 from pytest_tripwire.ledger.sql.compiled import Statement, Upsert, parameters
-from pytest_tripwire.ledger.sql.happenings import News, tell, told
+from pytest_tripwire.ledger.sql.happenings import Clock, News, tell, told
 from pytest_tripwire.ledger.sql.session import Row, Session
 from pytest_tripwire.ledger.sql.tables import AHEAD, RECORDS, WRITES
 from pytest_tripwire.ledger.store import Wanted
@@ -47,14 +47,14 @@ def of_run(session: Session, run_id: str) -> InterruptionRecord | None:
     return None if row is None else _record(row)
 
 
-def keep(session: Session, record: InterruptionRecord, at: float) -> None:
+def keep(session: Session, record: InterruptionRecord, now: Clock) -> None:
     """Keep a record; see `Ledger.store_record`. The transaction has the run for itself."""
     before = of_run(session, record.run_id)
     if before is not None and before.token_version > record.token_version:
         return
     became = happened(record, before, told(session, record.run_id))
     session.run(_KEEP, _row_of(record))
-    tell(session, record, News(became, at))
+    tell(session, record, News(became), now)
 
 
 def change(
@@ -62,6 +62,7 @@ def change(
     run_id: str,
     token_version: int,
     changed: Callable[[InterruptionRecord], tuple[InterruptionRecord, News]],
+    now: Clock,
 ) -> tuple[InterruptionRecord, InterruptionRecord] | None:
     """Change the record of a run whose interruption is not over, if it has still that version.
     Returns it as it was and as it is; None where it was not changed. The transaction has the run
@@ -79,15 +80,15 @@ def change(
             "ended_as": after.ended_as,
         },
     )
-    tell(session, after, news)
+    tell(session, after, news, now)
     return before, after
 
 
-def resolved(session: Session, run_id: str, news: News) -> None:
+def resolved(session: Session, run_id: str, news: News, now: Clock) -> None:
     """Tell that somebody knows what became of a write of the run, if that was interrupted."""
     record = of_run(session, run_id)
     if record is not None:
-        tell(session, record, news)
+        tell(session, record, news, now)
 
 
 def wanted_ones(session: Session, wanted: Wanted) -> tuple[InterruptionRecord, ...]:

@@ -133,7 +133,7 @@ class SqlStore:
     def store_record(self, record: InterruptionRecord) -> None:
         """Keep an interruption record; see `Ledger.store_record`."""
         self._sessions.write(
-            lambda session: records.keep(session, record, self._now()), [run_lock(record.run_id)]
+            lambda session: records.keep(session, record, self._now), [run_lock(record.run_id)]
         )
 
     def record_of(self, run_id: str) -> InterruptionRecord | None:
@@ -160,7 +160,7 @@ class SqlStore:
 
         def changed(record: InterruptionRecord) -> tuple[InterruptionRecord, News]:
             after, became = claimed(record, action)
-            return after, News(became, self._now(), operator)
+            return after, News(became, operator)
 
         both = self._changed(run_id, token_version, changed)
         return None if both is None else both[0]
@@ -182,8 +182,8 @@ class SqlStore:
             after = writes.change(
                 session, entry, status, result_id=result_id, reconciled=True, came_back=True
             )
-            news = News(Became.RESOLVED, self._now(), operator, key)
-            records.resolved(session, entry.run_id, news)
+            news = News(Became.RESOLVED, operator, key)
+            records.resolved(session, entry.run_id, news, self._now)
             return after
 
         return self._sessions.write(work, [run_lock(known.run_id)])
@@ -194,7 +194,7 @@ class SqlStore:
         """End an interruption; see `Store.end`."""
 
         def changed(record: InterruptionRecord) -> tuple[InterruptionRecord, News]:
-            return ended(record, became), News(became, self._now(), operator, detail)
+            return ended(record, became), News(became, operator, detail)
 
         both = self._changed(run_id, token_version, changed)
         return None if both is None else both[1]
@@ -206,7 +206,7 @@ class SqlStore:
         changed: Callable[[InterruptionRecord], tuple[InterruptionRecord, News]],
     ) -> tuple[InterruptionRecord, InterruptionRecord] | None:
         return self._sessions.write(
-            lambda session: records.change(session, run_id, token_version, changed),
+            lambda session: records.change(session, run_id, token_version, changed, self._now),
             [run_lock(run_id)],
         )
 
