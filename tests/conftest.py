@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import json
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -15,6 +15,16 @@ from pytest_tripwire import Harness, Options, Run, Task
 from pytest_tripwire.timeline.loops import trio_module
 
 SECONDS = 30
+
+# Not there where frameworks are tried.
+with suppress(ImportError):
+    from hypothesis import HealthCheck, settings
+
+    # How long a busy machine takes says nothing about a property.
+    settings.register_profile(
+        "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    settings.load_profile("any machine")
 
 
 def _message(connection: http.client.HTTPConnection, task: Task, messages: list[Any]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,5 +102,5 @@ RunPytest = Callable[..., pytest.RunResult]
 
 @pytest.fixture
 def run_pytest(pytester: pytest.Pytester) -> RunPytest:
-    """Runs pytest in a process of its own, as a user types it."""
-    return lambda *argv: pytester.run(sys.executable, "-m", "pytest", *argv)
+    """Runs pytest in this process: starting another takes longer than what is tried."""
+    return pytester.runpytest_inprocess

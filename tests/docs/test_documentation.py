@@ -22,7 +22,6 @@ import os
 import re
 import shlex
 import shutil
-import sys
 import tomllib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -111,8 +110,11 @@ class Reader:
                 check_names(line)
 
     def _pytest(self, args: list[str], *, expected: int) -> None:
-        words = (sys.executable, "-m", "pytest", *self._plugins, *args)
-        result = self._pytester.run(*words, timeout=60)
+        # Most pages do less than it takes to start a process. Workers need some, and so do plugins
+        # for async tests, which leave a loop behind.
+        apart = "-n" in args or self._plugins
+        run = self._pytester.runpytest_subprocess if apart else self._pytester.runpytest_inprocess
+        result = run(*self._plugins, *args)
         self._output = result.outlines
         self._not_run.clear()
         assert result.ret == expected, (
