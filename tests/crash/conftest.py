@@ -1,0 +1,105 @@
+"""Workers to be killed, and stores that outlive them."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pytest_tripwire.ledger import open_store
+
+from ..ledger import cluster  # noqa: TID252 - no package to import from
+from .agent import Life
+from .case import Case
+from .worker import End, Order
+
+ROOT = Path(__file__).parents[2]
+
+
+class Nursery:
+    """The process that others are forked from."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.worker"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def live(self, lives: Sequence[Life]) -> list[End]:
+        """Live these at once; returns how each has ended, or that it has stopped."""
+        return self._done(Order(lives=tuple(lives)))
+
+    def wake(self, end: End) -> End:
+        """Let one that has stopped go on."""
+        return self._done(Order(wake=end.pid))[0]
+
+    def _done(self, order: Order) -> list[End]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, "the process that workers are forked from is gone; see its standard error"
+        return msgspec.json.decode(answer, type=list[End])
+
+    def close(self) -> None:
+        self._process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    made = Nursery()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with tables and nothing in them: to make them takes longer than to copy it."""
+    path = tmp_path_factory.mktemp("crash") / "empty.db"
+    open_store(path).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[cluster.Cluster]:
+    """A PostgreSQL server of this process's own."""
+    pytest.importorskip("psycopg", reason='it needs psycopg: pip install "psycopg[binary]"')
+    programs = cluster.programs()
+    if programs is None:
+        pytest.skip(cluster.HOW_TO_GET_IT)
+    with cluster.running(programs) as made:
+        yield made
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_case(
+    request: pytest.FixtureRequest, tmp_path: Path, nursery: Nursery
+) -> Callable[..., Case]:
+    """Makes cases: on SQLite each in a file of its own, on PostgreSQL each for a tenant of its own.
+
+    A `fresh` one has no tables yet.
+    """
+    numbers = itertools.count(1)
+    if request.param == "postgresql":
+        url = request.getfixturevalue("server").new_schema()
+        open_store(url).close()
+        return lambda *, fresh=False: Case(f"case{next(numbers)}", url, tmp_path, nursery.live)
+    empty = request.getfixturevalue("empty")
+
+    def made(*, fresh: bool = False) -> Case:
+        name = f"case{next(numbers)}"
+        path = tmp_path / f"{name}.db"
+        if not fresh:
+            shutil.copy(empty, path)
+        return Case(name, f"sqlite:///{path}", tmp_path, nursery.live)
+
+    return made

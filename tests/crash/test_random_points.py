@@ -1,0 +1,99 @@
+"""Workers that are killed at any line of the package, as often as a machine's time allows.
+
+`CRASH_POINTS=20000 CRASH_SEED=7 pytest tests/crash/test_random_points.py` tries more, and others.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .agent import LEASE_S
+from .case import LONG, Case
+from .evidence import check
+from .watch import COUNT, Point
+
+#: How many workers are killed on SQLite; a tenth of it on PostgreSQL, where each has to log in.
+POINTS = int(os.environ.get("CRASH_POINTS", "500"))
+SEED = os.environ.get("CRASH_SEED", "1")
+CHUNKS = 10
+MANNERS = ("prompt", "late", "lost_answer", "lost_request")
+PLOTS = ("pays", "pays", "gives_up", "is_stopped")
+
+
+class Lines:
+    """How many lines of the package a life of each kind goes through, counted once."""
+
+    def __init__(self, empty: Path, folder: Path, nursery: Any) -> None:
+        self._empty = empty
+        self._folder = folder
+        self._nursery = nursery
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def of(self, life: dict[str, Any], *, fresh: bool) -> int:
+        kind = (*life.values(), fresh)
+        if kind not in self._known:
+            path = self._folder / f"{len(self._known)}.db"
+            if not fresh:
+                shutil.copy(self._empty, path)
+            case = Case(
+                f"count{len(self._known)}", f"sqlite:///{path}", self._folder, self._nursery.live
+            )
+            (end,) = case.crowd([case.life(point=COUNT, **life)])
+            assert end.account is not None, end.error
+            self._known[kind] = end.account.steps
+        return self._known[kind]
+
+
+@pytest.fixture(scope="session")
+def lines(empty: Path, nursery: Any, tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    return Lines(empty, tmp_path_factory.mktemp("lines"), nursery)
+
+
+def asked(rng: random.Random) -> dict[str, Any]:
+    return {
+        "manner": rng.choice(MANNERS),
+        "plot": rng.choice(PLOTS),
+        "in_tasks": rng.random() < 0.2,
+        "orders": ("A", "B")[: rng.randint(1, 2)],
+    }
+
+
+def killed_at_random(case: Case, rng: random.Random, lines: Lines, *, fresh: bool) -> int:
+    """Play one story; returns how many workers were killed in it."""
+    life, now = asked(rng), 0.0
+    most = lines.of(life, fresh=fresh)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        case.live(
+            point=Point(step=rng.randint(1, most)),
+            starts_at=now,
+            machine=rng.choice(("", "elsewhere")),
+            look=rng.random() < 0.5,
+            **life,
+        )
+        # At once, just before and just after a lease has ended, and long after.
+        now += rng.choice((1.0, LEASE_S - 1, LEASE_S, LEASE_S + 1, LONG))
+    # One that is delivered too early may find what is under way; the last one finds it over.
+    case.live(starts_at=now + LONG, look=rng.random() < 0.5, **{**life, "plot": "pays"})
+    return sum(each.end.state == "killed" for each in case.lived)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_killed_at_any_line(
+    new_case: Callable[..., Case], chunk: int, lines: Lines, request: pytest.FixtureRequest
+) -> None:
+    on_a_server = "postgresql" in request.node.callspec.id
+    wanted = POINTS // CHUNKS // (10 if on_a_server else 1)
+    rng, killed = random.Random(f"{SEED} {chunk}"), 0  # noqa: S311 - to be had again
+    while killed < wanted:
+        fresh = rng.random() < 0.1
+        case = new_case(fresh=fresh)
+        number = killed_at_random(case, rng, lines, fresh=fresh)
+        killed += number
+        check(case)
