@@ -17,6 +17,7 @@ from pytest_tripwire.timeline import (
     SafeAction,
     SeenVersion,
     StepNote,
+    WriteEntry,
     WriteStatus,
 )
 
@@ -243,6 +244,20 @@ def test_a_write_of_another_tenant_holds_nothing(operator: Operator, tenant: str
 
     operator("show", "run-1")
     assert ["resume-token", "run-1"] in operator.offered()
+
+
+@pytest.mark.parametrize("own", [(), (entry("k-1"),)], ids=["free", "held by its own"])
+def test_a_run_that_others_do_not_hold_waits_for_none_of_them(
+    operator: Operator, own: tuple[WriteEntry, ...]
+) -> None:
+    keep(operator.ledger, record(writes=own, safe_actions=LOST if own else FREE), *own)
+    keep(operator.ledger, record("run-2", writes=(entry("k-2", "run-2"),)), entry("k-2", "run-2"))
+    for each in own:
+        operator.ledger.resolve_write(each.key, WriteStatus.REJECTED, operator="ada")
+
+    operator("show", "run-1")
+    assert ["resume-token", "run-1"] in operator.offered()
+    assert "run-2" not in operator.out
 
 
 # -- which run is meant
