@@ -6,8 +6,7 @@ import argparse
 import datetime as dt
 import re
 import shlex
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from pytest_tripwire.console import baseline_options, gate_options, init_options
 
-from .conftest import TODAY
+from .conftest import TODAY, Command, RunPytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -27,31 +26,39 @@ DAY, DAYS = "2027-01-31", 30
 COMMANDS = {"init": init_options, "gate": gate_options, "baseline": baseline_options}
 
 
-def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    program, *words = shlex.split(line)
-    module = {"agent-tripwire": "pytest_tripwire", "pytest": "pytest"}[program]
-    return subprocess.run(
-        [sys.executable, "-m", module, *words], cwd=folder,
-        capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+@pytest.fixture
+def typed(command: Command, run_pytest: RunPytest) -> Callable[[str], tuple[int, str]]:
+    """Runs a line of the page: its status, and what it prints."""
+
+    def run(line: str) -> tuple[int, str]:
+        program, *words = shlex.split(line)
+        if program == "pytest":
+            done = run_pytest(*words)
+            return int(done.ret), "\n".join([*done.outlines, ""])
+        assert program == "agent-tripwire"
+        return command(*words), command.out
+
+    return run
 
 
-def test_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CI"):
-        monkeypatch.delenv(name, raising=False)
+def test_the_page_does_what_it_says(
+    pytester: pytest.Pytester,
+    typed: Callable[[str], tuple[int, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
     printed, shown = "", 0
     day = str(TODAY + dt.timedelta(days=DAYS))
     for note, language, text in BLOCK.findall(TEXT.replace(DAY, day)):
         file = FILE.match(text)
         if file is not None:
-            (tmp_path / file[1]).parent.mkdir(exist_ok=True)
-            (tmp_path / file[1]).write_text(text, encoding="utf-8")
+            (pytester.path / file[1]).parent.mkdir(exist_ok=True)
+            (pytester.path / file[1]).write_text(text, encoding="utf-8")
         elif language == "console":
-            status = int((re.findall(r"exit status: (\d)", note) or [0])[0])
+            expected = int((re.findall(r"exit status: (\d)", note) or [0])[0])
             for line in text.splitlines():
-                done = typed(line, tmp_path)
-                assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
-                printed = done.stdout
+                status, printed = typed(line)
+                assert status == expected, f"{line}\n{printed}"
         else:
             shown += 1
             assert text in printed, f"the page shows\n{text}\nand this was printed:\n{printed}"
