@@ -11,7 +11,7 @@ import msgspec
 
 from pytest_tripwire.breaker.failures import proves_nothing_happened
 from pytest_tripwire.guard.errors import NotBegun
-from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec
+from pytest_tripwire.timeline import Effect, Outcome, Refusal, Status, ToolSpec
 from pytest_tripwire.timeline.spec import Failure
 
 
@@ -141,6 +141,8 @@ def returned(result: Any, spec: ToolSpec) -> Outcome:
     """What a result says about the effect. One that calls itself an error, by the declared field
     or in the way of the Model Context Protocol, is no success.
     """
+    if isinstance(result, Refusal):  # of another guard inside: the tool was not entered
+        return Outcome(status=Status.DEFINITE, error="refused")
     error = _own_error(result, spec)
     if error is None:
         return Outcome(status=Status.OK, result=result)

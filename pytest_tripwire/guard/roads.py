@@ -17,6 +17,7 @@ from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.reconcile import Reconcile
 from pytest_tripwire.breaker.tasks import Attempt
 from pytest_tripwire.guard.away import away
+from pytest_tripwire.guard.settling import is_being_settled
 from pytest_tripwire.timeline import Outcome, ToolCall, Verdict
 
 V = TypeVar("V")
@@ -38,8 +39,9 @@ def deciding(
     """Decide about one call. `narrow` leaves a request those arguments that its read takes."""
     verdict = controller.propose(call, problem=problem, attempt=attempt, turn=turn)
     while isinstance(verdict, Reconcile):
-        request = narrow(verdict)
-        controller.reconciled(request, (yield request))
+        if not is_being_settled(verdict.entry.key):
+            request = narrow(verdict)
+            controller.reconciled(request, (yield request))
         verdict = controller.propose(call, problem=problem, attempt=attempt, turn=turn, asked=True)
     return verdict
 

@@ -27,7 +27,7 @@ from pytest_tripwire.guard.nudge import with_hint
 from pytest_tripwire.guard.roads import Steps, adrive, deciding, deciding_all, drive, take_back
 from pytest_tripwire.guard.tasks import attempt_of, within
 from pytest_tripwire.guard.toolbox import Toolbox
-from pytest_tripwire.guard.wrap import wrap
+from pytest_tripwire.guard.wrap import bare, wrap
 from pytest_tripwire.timeline import (
     BudgetLine,
     Decision,
@@ -169,9 +169,13 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     def _guarded(
         self, name: str | None, tool: Callable[..., Any], table: Mapping[str, ToolSpec]
     ) -> Callable[..., Any]:
+        family = self._controller.family
+        tool, known = bare(tool, family)
+        if known is not None:
+            name, table = name or known.name, {known.name: known, **table}
         spec = self._toolbox.add(name, tool, table)
         self._controller.declare(spec)
-        return wrap(tool, spec.name, self)
+        return wrap(tool, spec.name, self, spec=spec, family=family)
 
     def declared(self, tool: str) -> ToolSpec:
         """What is declared about a guarded tool, or by the breaker about any other of its name.

@@ -25,6 +25,7 @@ from pytest_tripwire.guard.calling import (
 )
 from pytest_tripwire.guard.errors import UndeclaredToolError
 from pytest_tripwire.guard.keys import keyed, takes_key
+from pytest_tripwire.guard.settling import settling
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec, spec_of
 
 
@@ -215,7 +216,8 @@ class Toolbox:
         if read is None or is_async(read) or not _asks_it_all(request):
             return _no_answer("no sync read of all that it is about")
         try:
-            result = read(**request.arguments)
+            with settling(request.entry.key):
+                result = read(**request.arguments)
         except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
             return _no_answer(type(error).__name__)
         return Outcome(status=Status.OK, result=result)
@@ -226,9 +228,10 @@ class Toolbox:
         if read is None or not _asks_it_all(request):
             return _no_answer("no read of all that it is about")
         try:
-            result = read(**request.arguments)
-            if inspect.isawaitable(result):
-                result = await result
+            with settling(request.entry.key):
+                result = read(**request.arguments)
+                if inspect.isawaitable(result):
+                    result = await result
         except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
             return _no_answer(type(error).__name__)
         return Outcome(status=Status.OK, result=result)

@@ -108,14 +108,22 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the call may be dispatched."""
         return self.decision is Decision.ALLOW
 
-    def as_result(self) -> dict[str, Any]:
+    def as_result(self) -> Refusal:
         """The result that the model gets in place of the tool's own."""
-        body: dict[str, Any] = {
-            "refused": True,
-            "reason": str(self.reason) if self.reason else None,
-            "message": self.message,
-        }
-        return body if self.answer is None else {**body, "result": self.answer}
+        body = Refusal(
+            refused=True,
+            reason=str(self.reason) if self.reason else None,
+            message=self.message,
+        )
+        if self.answer is not None:
+            body["result"] = self.answer
+        return body
+
+
+class Refusal(dict[str, Any]):
+    """What a guard gives in place of a tool's result: a mapping like any other, which another guard
+    around it does not take for the tool's.
+    """
 
 
 ALLOW = Verdict(decision=Decision.ALLOW)
