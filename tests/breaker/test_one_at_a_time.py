@@ -152,8 +152,9 @@ OTHERS: dict[str, Callable[[House], object]] = {
     "approve": lambda house: house.run.outside.approve("another"),
     "policy_is": lambda house: house.run.outside.policy_is("2"),
 }
-#: These look at one thing that is replaced as a whole, or that has a lock of its own.
-WITHOUT = {"has_tool", "budgets", "refusal"}
+#: These look at one thing that is replaced as a whole, or that has a lock of its own; or they are
+#: about the lock itself.
+WITHOUT = {"has_tool", "budgets", "refusal", "waits_for_store", "let_tell"}
 
 
 def asked_by_another(house: House, operation: Callable[[House], object]) -> Any:
