@@ -18,6 +18,7 @@ import msgspec
 
 from pytest_tripwire.breaker.canonical import digest
 from pytest_tripwire.breaker.finding import Proposal
+from pytest_tripwire.breaker.fingerprint import UNDECLARED, undeclared
 from pytest_tripwire.breaker.freshness import mentioned
 from pytest_tripwire.breaker.words import is_id
 from pytest_tripwire.timeline import ApprovalNote
@@ -114,7 +115,8 @@ class Approvals:
         """
         call = proposal.call
         names = dict.fromkeys(mentioned(call.arguments))
-        seen = {name: versions[name] for name in sorted(names) if name in versions}
+        known = {name: versions.get(name, versions.get(undeclared(name), "")) for name in names}
+        seen = {name: known[name] for name in sorted(names) if known[name]}
         before = self._parked.pop(call.call_id, None)
         if before is not None and before.intent != proposal.intent.digest:
             self._ambiguous.add(call.call_id)
@@ -171,7 +173,7 @@ class Approvals:
         """The run has read these things, at these versions."""
         if not any(each.version for each in self._parked.values()):
             return
-        known = {digest(name): (name, version) for name, version in versions.items() if version}
+        known = {_key(name): (name, version) for name, version in versions.items() if version}
         for call_id, parked in self._parked.items():
             for key in known.keys() & parked.names:
                 name, version = known[key]
@@ -277,6 +279,11 @@ def _parked(note: ApprovalNote, before: Parked | None) -> Parked:
         policy=note.policy,
         operator=note.operator,
     )
+
+
+def _key(reference: str) -> str:
+    """The fingerprint of what a reference names."""
+    return reference.removeprefix(UNDECLARED) if UNDECLARED in reference else digest(reference)
 
 
 def _is_at(parked: Parked, name: str, version: str) -> bool:

@@ -14,6 +14,8 @@ from pytest_tripwire.breaker.names import is_nonce, is_talk
 from pytest_tripwire.breaker.words import printable
 from pytest_tripwire.timeline import DEFAULT_VOLATILE, Effect, ToolCall, ToolSpec
 
+#: What the references of things begin with that nobody has declared to be an identity.
+UNDECLARED = "undeclared:"
 #: Characters of a reference.
 _LONGEST = 200
 #: Characters of an argument that patterns are looked for in.
@@ -162,15 +164,19 @@ def _as_reference(value: Any) -> Any:
 
 
 def reference_of(arguments: Mapping[str, Any], spec: ToolSpec) -> str:
-    """What a call is about, as a reference for people: the declared identity, or the one argument
-    that there is. Any other may hold anything, and is not shown.
+    """What a call is about, as a reference for people: the declared identity. What nobody has
+    declared may hold anything: of the one argument that there is only the fingerprint is told.
     """
-    names = spec.identity
-    if names is None:
-        known = kept_of(arguments, spec)
-        names = tuple(known) if len(known) == 1 else ()
-    parts = [arguments.get(name) for name in names]
-    return "/".join(text for part in parts if (text := printable(part)))[:_LONGEST]
+    if spec.identity is not None:
+        parts = [arguments.get(name) for name in spec.identity]
+        return "/".join(text for part in parts if (text := printable(part)))[:_LONGEST]
+    known = [printable(value)[:_LONGEST] for value in kept_of(arguments, spec).values()]
+    return undeclared(known[0]) if len(known) == 1 and known[0] else ""
+
+
+def undeclared(text: str) -> str:
+    """The reference of what is named by a text that nobody has declared to be an identity."""
+    return f"{UNDECLARED}{digest(text)}"
 
 
 def _without(arguments: Mapping[str, Any], *left_out: Iterable[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import DenialSeen, Proposal
 from pytest_tripwire.breaker.findings import nudge, stuck
 from pytest_tripwire.breaker.fingerprint import reference_of
-from pytest_tripwire.breaker.keeping import keep_denial
+from pytest_tripwire.breaker.keeping import class_named, keep_denial, rule_named
 from pytest_tripwire.breaker.limits import read_dollars
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.progress import Step, Trip, judge_step, step_of
@@ -114,7 +114,7 @@ class Learning:
 
     def _note_denial(self, proposal: Proposal, outcome: Outcome, seq: int) -> None:
         state, key = self._core.state, denial_key(proposal)
-        rule = outcome.rule or outcome.error or "unnamed"
+        rule = rule_named(outcome.rule or "") or class_named(outcome.error or "") or "unnamed"
         seen = state.denials.get(key) or DenialSeen(
             rules=(), tool="", intents=frozenset(), evidence=()
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
+from pytest_tripwire.breaker.tally import UNDECLARED
 from pytest_tripwire.timeline import (
     BreakerEvent,
     BudgetAlert,
@@ -33,22 +34,26 @@ _KINDS: Mapping[type[BreakerEvent], tuple[str, str, str]] = {
 }
 
 
-def steps_of(events: Iterable[BreakerEvent], *, elapsed_s: float) -> tuple[StepNote, ...]:
+def steps_of(
+    events: Iterable[BreakerEvent], *, elapsed_s: float, tools: Container[str]
+) -> tuple[StepNote, ...]:
     """`events` as a record carries them, the last of which has just happened, `elapsed_s` seconds
-    after the run began.
+    after the run began. What a model calls a tool and is none of `tools` may be anything, and is
+    not told.
     """
     told = list(events)
     shift = elapsed_s - told[-1].at if told else 0.0
-    return tuple(_step(each, max(0.0, each.at + shift)) for each in told)
+    return tuple(_step(each, max(0.0, each.at + shift), tools) for each in told)
 
 
-def _step(event: BreakerEvent, at_s: float) -> StepNote:
+def _step(event: BreakerEvent, at_s: float, tools: Container[str]) -> StepNote:
     what, tool, outcome = _KINDS[type(event)]
+    name = _text(event, tool)
     return StepNote(
         seq=event.seq,
         at_s=at_s,
         what=what,
-        tool=_text(event, tool),
+        tool=name if not name or name in tools else UNDECLARED,
         outcome=_text(event, outcome),
         reason=_text(event, "reason"),
     )

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from pytest_tripwire.breaker.finding import Finding
+from pytest_tripwire.breaker.fingerprint import UNDECLARED
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import UNSETTLED
 from pytest_tripwire.breaker.state import RunContext
@@ -28,6 +29,10 @@ Authorise: TypeAlias = Callable[[str, InterruptionRecord, SafeAction], bool]
 Reload: TypeAlias = Callable[[str], str | None]
 
 _READ_ONLY = "This run was taken up read-only: nothing is written."
+_UNDECLARED = (
+    " Nobody has declared what names it, so its version cannot be asked for: give the tool that "
+    "reads it an identity."
+)
 _STALE = (
     "The record {resource} has changed while this run was interrupted (version {seen}, now {now}). "
     "Nothing is written on what was true before: read it again, and say what has changed."
@@ -227,6 +232,7 @@ def _limit(record: InterruptionRecord, wanted: Resume, reload: Reload) -> Findin
         now = reload(each.resource)
         if now != each.version:
             text = _STALE.format(resource=each.resource, seen=each.version, now=now or "unknown")
+            text += _UNDECLARED if each.resource.startswith(UNDECLARED) else ""
             return _finding(Reason.STALE_RESUME, text)
     return _finding(record.reason, _READ_ONLY) if wanted.read_only else None
 

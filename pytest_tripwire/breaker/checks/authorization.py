@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_tripwire.breaker.finding import Finding, Proposal
+from pytest_tripwire.breaker.keeping import rule_named
 from pytest_tripwire.breaker.port import Denial
 from pytest_tripwire.timeline import Decision, Mode, Reason
 
@@ -24,15 +25,18 @@ def authorization(run: Core, proposal: Proposal) -> Finding | None:
     denial = _asked(run, proposal)
     if denial is None:
         return None
-    told = denial.message or f"{proposal.call.tool} is not permitted here"
-    key = (proposal.spec.kind, proposal.intent.resource, denial.rule)
+    rule = rule_named(denial.rule)
+    key = (proposal.spec.kind, proposal.intent.resource, rule)
     stop = run.state.policy_denials.get(key, 0) >= TOLD
+    # Why a run was stopped is kept, and the policy's own words may hold anything.
+    own = "" if stop else denial.message
+    told = own or f"{proposal.call.tool} is not permitted here"
     return Finding(
         decision=Decision.INTERRUPT if stop else Decision.REFUSE,
         reason=Reason.REPEATED_DENIAL if stop else Reason.DENIED,
-        message=f"{told} (rule {denial.rule}). Other words will not change this.",
+        message=f"{told} (rule {rule}). Other words will not change this.",
         mode=Mode.STOPPED if stop else None,
-        rule=denial.rule,
+        rule=rule,
     )
 
 
