@@ -19,8 +19,8 @@ from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.kin import Kin
 from pytest_tripwire.breaker.memory import RunMemory
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
-from pytest_tripwire.breaker.records import denials_of, spent_before, taken_over
-from pytest_tripwire.breaker.remembering import recalled, spent_by_now
+from pytest_tripwire.breaker.records import denials_of, taken_over
+from pytest_tripwire.breaker.remembering import recalled, spent_by_now, spent_since
 from pytest_tripwire.breaker.repetition import WINDOW, RepeatedError
 from pytest_tripwire.breaker.run_ledger import RunLedger
 from pytest_tripwire.breaker.shadow import Shadow
@@ -143,10 +143,10 @@ def _kin(lock: RunLock, budget: RunBudget, memory: RunMemory | None) -> Kin:
     return kin
 
 
-def _spent(parts: Parts) -> Mapping[str, Decimal | float] | None:
+def _spent(parts: Parts) -> Mapping[str, Decimal] | None:
     if parts.memory is not None:
         return spent_by_now(parts.memory, parts.ledger)
-    return None if parts.before is None else spent_before(parts.before)
+    return None if parts.before is None else spent_since(parts.before, parts.ledger)
 
 
 def _ledger(parts: Parts) -> RunLedger:

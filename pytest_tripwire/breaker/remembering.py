@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from pytest_tripwire.breaker import progress_memory
@@ -12,10 +13,15 @@ from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.freshness import Freshness
 from pytest_tripwire.breaker.memory import PolicyDenial, RunMemory, StateError, StopMemory
 from pytest_tripwire.breaker.port import Ledger
-from pytest_tripwire.breaker.records import denial_notes, denials_of, seen_versions
+from pytest_tripwire.breaker.records import (
+    denial_notes,
+    denials_of,
+    seen_versions,
+    spent_before,
+)
 from pytest_tripwire.breaker.rounds import Rounds
 from pytest_tripwire.breaker.state import RunContext, RunState
-from pytest_tripwire.timeline import WriteStatus
+from pytest_tripwire.timeline import InterruptionRecord, WriteStatus
 
 #: What becomes of an interruption after which the run goes on.
 _GOES_ON = frozenset({"reconciled", "resumed"})
@@ -98,11 +104,23 @@ def spent_by_now(memory: RunMemory, ledger: Ledger) -> dict[str, Decimal]:
     """What is used of the budgets. The ledger knows of every write, whichever checkpoint of the run
     is taken up.
     """
-    own = [entry for run_id in memory.kin or (memory.run_id,) for entry in ledger.of_run(run_id)]
+    return _with_writes(memory.spent, memory.kin or (memory.run_id,), ledger)
+
+
+def spent_since(record: InterruptionRecord, ledger: Ledger) -> dict[str, Decimal]:
+    """The same of a run that was interrupted: another process of it may have written too."""
+    spent = {name: Decimal(str(used)) for name, used in spent_before(record).items()}
+    runs = dict.fromkeys((record.run_id, *(entry.run_id for entry in record.writes)))
+    return _with_writes(spent, runs, ledger)
+
+
+def _with_writes(
+    spent: Mapping[str, Decimal], runs: Iterable[str], ledger: Ledger
+) -> dict[str, Decimal]:
+    own = [entry for run_id in runs for entry in ledger.of_run(run_id)]
     written = sum(entry.status is not WriteStatus.REJECTED for entry in own)
     name = Dimension.SIDE_EFFECTS.value
-    known = memory.spent.get(name, Decimal(0))
-    return {**memory.spent, name: max(known, Decimal(written))}
+    return {**spent, name: max(spent.get(name, Decimal(0)), Decimal(written))}
 
 
 def _check_store(memory: RunMemory, ledger: Ledger) -> None:
