@@ -256,8 +256,8 @@ def test_a_worker_that_is_killed_in_its_write_leaves_a_record(url: str, command:
     done = subprocess.run([sys.executable, "-c", KILLED], check=False, env=dict(os.environ))
     assert done.returncode == -signal.SIGKILL
 
-    assert command("records", "list", "--json") == 0
-    (made,) = map(json.loads, command.out.splitlines())
+    listed = [sys.executable, "-m", "pytest_tripwire", "records", "list", "--json"]
+    (made,) = map(json.loads, subprocess.check_output(listed).splitlines())
     assert (made["reason"], made["tenant"], made["last_tool"]) == (
         "unknown_side_effect", "acme", "refund",
     )  # fmt: skip

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,8 @@ from typing import Any
 import pytest
 
 from pytest_tripwire.console.records.options import VARIABLE
+
+from .conftest import Command
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "operate.md"
 TEXT = PAGE.read_text("utf-8")
@@ -29,10 +29,11 @@ RUN, KEY = "3f9a41c7e0b2", "b85d0e6f"
 class Reader:
     """Follows the page in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, command: Command, setenv: Callable[[str, str], None]) -> None:
         self._folder = folder
+        self._command = command
+        self._setenv = setenv
         self._namespace: dict[str, Any] = {"__name__": "page"}
-        self._environment = dict(os.environ)
         self.printed = ""
 
     def write(self, name: str, text: str) -> None:
@@ -47,19 +48,12 @@ class Reader:
             words = shlex.split(line)
             if words[0] == "export":
                 name, _, value = words[1].partition("=")
-                self._environment[name] = value
+                self._setenv(name, value)
                 continue
             assert words[0] == "agent-tripwire"
-            done = subprocess.run(
-                [sys.executable, "-m", "pytest_tripwire", *words[1:]],
-                cwd=self._folder,
-                env=self._environment,
-                capture_output=True,
-                encoding="utf-8",
-                check=False,
-            )
-            assert (done.returncode, done.stderr) == (0, ""), line
-            self.printed = done.stdout
+            status = self._command(*words[1:])
+            assert (status, self._command.err) == (0, ""), line
+            self.printed = self._command.out
 
     def own(self, text: str) -> str:
         """`text` with the ids of this run."""
@@ -78,13 +72,15 @@ def blocks() -> Iterator[tuple[str, str]]:
     return iter(BLOCK.findall(TEXT))
 
 
-def test_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_does_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
     pytest.importorskip("sqlalchemy")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.delitem(sys.modules, "shop", raising=False)
-    reader, shown = Reader(tmp_path), 0
+    reader, shown = Reader(tmp_path, command, monkeypatch.setenv), 0
     for language, text in blocks():
         file = FILE.match(text)
         if file is not None:
