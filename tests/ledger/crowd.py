@@ -18,12 +18,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
+
 from pytest_tripwire.ledger import Store, StoreError, open_store
 from pytest_tripwire.ledger.sql.addresses import backend_of
 from pytest_tripwire.ledger.sql.session import Session
+from pytest_tripwire.ledger.sql.sessions import Sessions
 from pytest_tripwire.timeline import WriteEntry, WriteStatus
 
 YES, NO = 0, 1
+BACKEND = sa.text("SELECT pg_backend_pid()")
 
 
 def entry(key: str) -> WriteEntry:
@@ -148,6 +152,19 @@ def forked(address: str) -> list[Any]:
     os.close(writing)
     code = code_of(number)
     return [code, [each.key for each in store.of_run("run")]]
+
+
+def backends(address: str) -> int:
+    """Whether a fork speaks to a server process of its own, while the first one goes on."""
+    store = open_store(address)
+
+    def spoken_to() -> Any:
+        sessions: Sessions = vars(store)["_sessions"]
+        return sessions.read(lambda session: session.rows(BACKEND, {}))
+
+    mine = spoken_to()
+    code = code_of(child(lambda: spoken_to() != mine))
+    return code if spoken_to() == mine else -1
 
 
 def forked_amid(address: str) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
 from pytest_tripwire.ledger import Store
+from pytest_tripwire.ledger.sql.bodies import handle
 from pytest_tripwire.timeline import ApprovalNote, DenialNote
 
 
@@ -37,16 +39,17 @@ def test_denials_are_kept_one_for_each_kind_and_resource(store: Store) -> None:
 
 
 def test_approvals_are_kept_one_for_each_call_whatever_its_id(store: Store) -> None:
-    long = "long " * 1000
-    odd = "\x00 and \ud800"
-    for each in (approval("1"), approval(long), approval(odd), approval("2", run_id="other")):
-        store.keep_approval(each)
+    # Neither an index nor its compression makes it short.
+    long = random.Random(1).randbytes(4000).hex()  # noqa: S311 -- no secret
+    others = [long, f"{long}2", "\x00", "\ud800", "\x01", handle("\x00")]
+    for each in ["1", *others]:
+        store.keep_approval(approval(each))
+    store.keep_approval(approval("2", run_id="other"))
     store.keep_approval(approval("1", granted=True, names=("n",), expires_at=2.5, left=3))
 
     assert store.approvals_of("run") == (
         approval("1", granted=True, names=("n",), expires_at=2.5, left=3),
-        approval(long),
-        approval(odd),
+        *map(approval, others),
     )
     assert store.approvals_of("none") == ()
 

@@ -313,6 +313,21 @@ def test_a_key_is_begun_once(file: Path) -> None:
         assert keys(store) == ["before"]
 
 
+def test_an_entry_and_what_its_run_would_leave_are_stored_together_or_not_at_all(
+    file: Path, record: Callable[..., Any]
+) -> None:
+    with closing(sqlite3.connect(file)) as other:
+        other.execute(
+            "CREATE TRIGGER t BEFORE INSERT ON tripwire_ahead "
+            "BEGIN SELECT RAISE(FAIL, 'not this one'); END"
+        )
+
+    with closing(open_store(file)) as store:
+        with pytest.raises(StoreError, match="not this one"):
+            store.begin(made("half"), free, ahead=record())
+        assert keys(store) == ["before"]
+
+
 def test_a_store_is_not_changed_from_within_a_change(file: Path) -> None:
     with closing(open_store(file)) as store:
 

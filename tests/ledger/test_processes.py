@@ -71,3 +71,7 @@ def test_a_fork_amid_a_write_of_another_thread_does_no_harm(address: str, crowd:
     refused = 3 if address.startswith("sqlite") else 0
 
     assert crowd("forked_amid", address) == refused
+
+
+def test_a_fork_has_a_connection_of_its_own(server: Any, crowd: Crowd) -> None:
+    assert crowd("backends", server.new_schema()) == 0

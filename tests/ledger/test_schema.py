@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tripwire.ledger import NewerSchemaError, StoreDamagedError, open_store
+from pytest_tripwire.ledger import NewerSchemaError, StoreDamagedError, StoreLockedError, open_store
 from pytest_tripwire.timeline import WriteEntry
 
 pytest.importorskip("sqlalchemy")
@@ -137,3 +137,22 @@ def test_other_tables_of_a_server_s_database_are_no_hindrance(server: Any) -> No
 
     with closing(open_store(url)) as store:
         assert store.of_run("run") == ()
+
+
+def test_two_that_make_one_file_at_the_same_moment_wait_for_each_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a hundred pairs of processes one is told so, at once: too few for a test that tries it.
+    told: list[Any] = []
+    rows = Session.rows
+
+    def as_if_another_did_it(session: Session, statement: Any, values: Any) -> Any:
+        if "journal_mode" in str(statement) and len(told) < 2:
+            told.append(statement)
+            raise StoreLockedError("database is locked")
+        return rows(session, statement, values)
+
+    monkeypatch.setattr(Session, "rows", as_if_another_did_it)
+    open_store(folder / "runs.db").close()
+
+    assert len(told) == 2
