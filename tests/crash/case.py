@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pytest_tripwire.ledger.lost import adopt, writes_of
 from pytest_tripwire.ledger.store import Store, Wanted
 from pytest_tripwire.timeline import InterruptionRecord, WriteEntry, WriteStatus
 
-from .agent import LEASE_S, PAY, Life
+from .agent import PAY, Life
 from .worker import End
 from .world import Line, lines_of
 
@@ -30,14 +31,15 @@ class Lived(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         life: what it was to do.
         end: how it ended.
-        open_before: orders of which a write stood unsettled in the store before it.
+        open_before: orders of which a write stood unsettled in the store before it, and until when
+            somebody answers for it.
         done_before: how many lines the world's file had before it.
         adopted: runs of which somebody took the records in before it.
     """
 
     life: Life
     end: End
-    open_before: frozenset[str]
+    open_before: dict[str, float]
     done_before: int
     adopted: tuple[str, ...]
 
@@ -61,6 +63,15 @@ class Case:
         self.lived: list[Lived] = []
         self._do = do
 
+    @cached_property
+    def store(self) -> Store:
+        """As somebody sees it who looks, and lives. Whoever opens a new one makes its tables."""
+        return open_store(self.url)
+
+    def close(self) -> None:
+        if "store" in self.__dict__:
+            self.store.close()
+
     def life(self, **asked: Any) -> Life:
         """The next life of this case, long after the one before."""
         number = len(self.lived) + 1
@@ -72,9 +83,8 @@ class Case:
     def live(self, *, look: bool = True, **asked: Any) -> End:
         """Live one more life. Somebody takes in what was lost before it, if they `look`."""
         life = self.life(**asked)
-        with opened(self.url) as store:
-            adopted = adopt(store, life.starts_at) if look else ()
-            open_before = self.unsettled(store)
+        adopted = adopt(self.store, life.starts_at) if self.lived and look else ()
+        open_before = self.unsettled() if self.lived else {}
         done = len(lines_of(self.world))
         (end,) = self._do([life])
         self.lived.append(
@@ -101,28 +111,31 @@ class Case:
     def orders(self) -> list[str]:
         return sorted({order for each in self.lived for order in each.life.orders})
 
-    def entries(self, store: Store) -> list[tuple[str, WriteEntry]]:
+    def entries(self) -> list[tuple[str, WriteEntry]]:
         """Every write of the case, and the order it is about."""
         tenant = self.life().tenant
         return [
             (order, entry)
             for order in self.orders() or self.life().orders
-            for entry in store.of_resource(resource_of({"order": order}, PAY, tenant))
+            for entry in self.store.of_resource(resource_of({"order": order}, PAY, tenant))
         ]
 
-    def unsettled(self, store: Store) -> frozenset[str]:
-        return frozenset(o for o, entry in self.entries(store) if entry.status in UNSETTLED)
+    def unsettled(self) -> dict[str, float]:
+        return {
+            order: entry.lease_until or 0.0
+            for order, entry in self.entries()
+            if entry.status in UNSETTLED
+        }
 
-    def records(self, store: Store) -> list[InterruptionRecord]:
-        return list(store.records(Wanted(tenant=self.life().tenant)))
+    def records(self) -> list[InterruptionRecord]:
+        return list(self.store.records(Wanted(tenant=self.life().tenant)))
 
     # -- for whoever has to find out what went wrong
 
     def story(self, problems: Iterable[str] = ()) -> str:
         now = self.life().starts_at
-        with opened(self.url) as store:
-            entries, records = self.entries(store), self.records(store)
-            known = {each.run_id: writes_of(store, each, now) for each in records}
+        entries, records = self.entries(), self.records()
+        known = {each.run_id: writes_of(self.store, each, now) for each in records}
         return "\n".join(
             [
                 f"{self.name} ({self.url})",
@@ -155,19 +168,6 @@ class Case:
         ]
 
 
-class opened:  # noqa: N801 - it is used as a function
-    """The store at an address, for a while."""
-
-    def __init__(self, url: str) -> None:
-        self._store = open_store(url)
-
-    def __enter__(self) -> Store:
-        return self._store
-
-    def __exit__(self, *_: object) -> None:
-        self._store.close()
-
-
 def _line(line: Line) -> str:
     return f"{line.at:.0f} s {line.life} {line.what} {line.order} id={line.id} key={line.key[:8]}"
 
@@ -178,8 +178,3 @@ def _entry(entry: WriteEntry) -> str:
         f"{entry.dispatched_at:.0f} s, lease to {entry.lease_until} s, "
         f"reconciled={entry.reconciled}, came back={entry.came_back}"
     )
-
-
-def past_lease(life: Life) -> float:
-    """The first moment at which what a life wrote when it began is lost."""
-    return life.starts_at + LEASE_S

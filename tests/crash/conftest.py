@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -80,26 +80,33 @@ def server() -> Iterator[cluster.Cluster]:
         yield made
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where files lie that outlive processes, and not the machine: in memory, where that can be."""
+    memory = Path("/dev/shm")  # noqa: S108 - what is made in it has a name of its own
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name)
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def new_case(
-    request: pytest.FixtureRequest, tmp_path: Path, nursery: Nursery
-) -> Callable[..., Case]:
+def new_case(request: pytest.FixtureRequest, folder: Path, nursery: Nursery) -> Callable[..., Case]:
     """Makes cases: on SQLite each in a file of its own, on PostgreSQL each for a tenant of its own.
 
     A `fresh` one has no tables yet.
     """
-    numbers = itertools.count(1)
+    url, cases = "", []
     if request.param == "postgresql":
         url = request.getfixturevalue("server").new_schema()
-        open_store(url).close()
-        return lambda *, fresh=False: Case(f"case{next(numbers)}", url, tmp_path, nursery.live)
     empty = request.getfixturevalue("empty")
 
     def made(*, fresh: bool = False) -> Case:
-        name = f"case{next(numbers)}"
-        path = tmp_path / f"{name}.db"
+        name = f"case{len(cases) + 1}"
+        path = folder / f"{name}.db"
         if not fresh:
             shutil.copy(empty, path)
-        return Case(name, f"sqlite:///{path}", tmp_path, nursery.live)
+        cases.append(Case(name, url or f"sqlite:///{path}", folder, nursery.live))
+        return cases[-1]
 
-    return made
+    yield made
+    for each in cases:
+        each.close()

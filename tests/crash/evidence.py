@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_tripwire.ledger.lost import adopt, writes_of
-from pytest_tripwire.ledger.store import Store
 from pytest_tripwire.timeline import WriteEntry, WriteStatus
 
 from .agent import LEASE_S
-from .case import UNSETTLED, Case, opened, past_lease
+from .case import UNSETTLED, Case
 from .world import Line
 
 
-def check(case: Case, *, held: bool = False) -> None:
-    """Fail with the whole story if anything is wrong; see `problems`."""
+def check(case: Case, *, held: bool = False, again: str = "") -> None:
+    """Fail with the whole story if anything is wrong, and how to have it again; see `problems`."""
     found = problems(case, held=held)
-    assert not found, case.story(found)
+    assert not found, case.story([*found, again] if again else found)
 
 
 def problems(case: Case, *, held: bool = False) -> list[str]:
@@ -26,18 +25,17 @@ def problems(case: Case, *, held: bool = False) -> list[str]:
         case: all of its lives are over.
         held: whether a write may be left unknown, if a record tells of it.
     """
-    with opened(case.url) as store:
-        adopt(store, case.life().starts_at)
-        return [
-            *_twice(case),
-            *_blind(case),
-            *_too_early(case, store),
-            *_other_key(case),
-            *_made_up(case),
-            *_undone(case, store, held=held),
-            *_untold(case, store),
-            *_untrue(case, store),
-        ]
+    adopt(case.store, case.life().starts_at)
+    return [
+        *_twice(case),
+        *_blind(case),
+        *_too_early(case),
+        *_other_key(case),
+        *_made_up(case),
+        *_undone(case, held=held),
+        *_untold(case),
+        *_untrue(case),
+    ]
 
 
 def _twice(case: Case) -> Iterator[str]:
@@ -65,10 +63,10 @@ def _blind(case: Case) -> Iterator[str]:
                 yield f"{lived.life.name} wrote {order}, unsettled in the store, without a look"
 
 
-def _too_early(case: Case, store: Store) -> Iterator[str]:
+def _too_early(case: Case) -> Iterator[str]:
     """Nobody touches what a worker of another machine may still have on its way."""
     elsewhere = {each.life.name for each in case.lived if each.life.machine}
-    for order, entry in case.entries(store):
+    for order, entry in case.entries():
         if entry.came_back or _by(entry) not in elsewhere:
             continue
         for line in case.lines:
@@ -93,11 +91,11 @@ def _made_up(case: Case) -> Iterator[str]:
                 yield f"{lived.life.name} was told that {order} is paid as {said}, which nobody has"
 
 
-def _undone(case: Case, store: Store, *, held: bool) -> Iterator[str]:
+def _undone(case: Case, *, held: bool) -> Iterator[str]:
     last = case.lived[-1]
     if last.end.state != "over":
         yield f"the last life was to live, and {last.end.state}"
-    unsettled = case.unsettled(store)
+    unsettled = case.unsettled()
     paid = {each.order for each in case.lines if each.what == "mutated"}
     for order in last.life.orders:
         if order in unsettled and not held:
@@ -106,41 +104,44 @@ def _undone(case: Case, store: Store, *, held: bool) -> Iterator[str]:
             yield f"{order} was never paid"
 
 
-def _untold(case: Case, store: Store) -> Iterator[str]:
+def _untold(case: Case) -> Iterator[str]:
     """Each interruption has a record, and so has each run that died with a write on its way."""
-    for order, entry in case.entries(store):
-        if entry.status in UNSETTLED and store.record_of(entry.run_id) is None:
+    for order, entry in case.entries():
+        if entry.status in UNSETTLED and case.store.record_of(entry.run_id) is None:
             yield f"the write {entry.key} of {order} is {entry.status}, and its run has no record"
     for line in case.lines:
-        if line.what == "stopped" and store.record_of(f"{line.life}#1") is None:
+        if line.what == "stopped" and case.store.record_of(f"{line.life}#1") is None:
             yield f"{line.life} was interrupted: no record"
     for number, lived in enumerate(case.lived):
         died = lived.end.state == "killed" and _opened_by(case, number)
         stopped = lived.end.account is not None and lived.end.account.interrupted
         run_id = lived.end.account.run_id if lived.end.account else f"{lived.life.name}#1"
-        if (died or stopped) and store.record_of(run_id) is None:
+        if (died or stopped) and case.store.record_of(run_id) is None:
             what = "died with a write on its way" if died else "was interrupted"
             yield f"{run_id} {what}: no record"
 
 
 def _opened_by(case: Case, number: int) -> bool:
-    """Whether a life has left a write unsettled that was not so before, and that nobody could have
-    settled before anybody knew that the life is over.
+    """Whether a life has left a write unsettled that was not so before, of which nobody could say
+    that its worker lived when the next came.
     """
     if number + 1 == len(case.lived):
         return False
     lived, after = case.lived[number], case.lived[number + 1]
-    seems_to_live = lived.life.machine and after.life.starts_at < past_lease(lived.life)
-    return bool(after.open_before - lived.open_before) and not seems_to_live
+    return any(
+        not (lived.life.machine and after.life.starts_at < lease_until)
+        for order, lease_until in after.open_before.items()
+        if order not in lived.open_before
+    )
 
 
-def _untrue(case: Case, store: Store) -> Iterator[str]:
+def _untrue(case: Case) -> Iterator[str]:
     """Confirmed is in the file, rejected is not, in the store and in each record."""
-    entries = case.entries(store)
+    entries = case.entries()
     orders = {entry.key: order for order, entry in entries}
     told = [("the store", order, entry) for order, entry in entries]
-    for record in case.records(store):
-        kept = writes_of(store, record, case.life().starts_at)
+    for record in case.records():
+        kept = writes_of(case.store, record, case.life().starts_at)
         told += [
             (f"the record of {record.run_id}", orders.get(each.key, "?"), each) for each in kept
         ]

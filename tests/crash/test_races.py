@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .case import LONG, Case, opened
+from .case import LONG, Case
 from .evidence import check
 from .watch import Point
 
@@ -90,8 +90,7 @@ def test_a_write_past_its_lease_is_unknown_to_others_and_held(
     assert early.account.told == {"A": "duplicate_write"}
     assert late.account.told == {"A": "unknown_side_effect"}
     assert late.account.interrupted == "unknown_side_effect"
-    with opened(case.url) as store:
-        assert {each.run_id for each in case.records(store)} == {
-            f"{case.lived[0].life.name}#1", late.account.run_id,
-        }  # fmt: skip
+    assert {each.run_id for each in case.records()} == {
+        f"{case.lived[0].life.name}#1", late.account.run_id,
+    }  # fmt: skip
     check(case, held=True)

@@ -36,12 +36,11 @@ class Lines:
         self._nursery = nursery
         self._known: dict[tuple[Any, ...], int] = {}
 
-    def of(self, life: dict[str, Any], *, fresh: bool) -> int:
-        kind = (*life.values(), fresh)
+    def of(self, life: dict[str, Any]) -> int:
+        kind = tuple(life.values())
         if kind not in self._known:
             path = self._folder / f"{len(self._known)}.db"
-            if not fresh:
-                shutil.copy(self._empty, path)
+            shutil.copy(self._empty, path)
             case = Case(
                 f"count{len(self._known)}", f"sqlite:///{path}", self._folder, self._nursery.live
             )
@@ -65,10 +64,10 @@ def asked(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def killed_at_random(case: Case, rng: random.Random, lines: Lines, *, fresh: bool) -> int:
+def killed_at_random(case: Case, rng: random.Random, lines: Lines) -> int:
     """Play one story; returns how many workers were killed in it."""
     life, now = asked(rng), 0.0
-    most = lines.of(life, fresh=fresh)
+    most = lines.of(life)
     for _ in range(rng.choice((1, 1, 2, 3))):
         case.live(
             point=Point(step=rng.randint(1, most)),
@@ -92,8 +91,6 @@ def test_killed_at_any_line(
     wanted = POINTS // CHUNKS // (10 if on_a_server else 1)
     rng, killed = random.Random(f"{SEED} {chunk}"), 0  # noqa: S311 - to be had again
     while killed < wanted:
-        fresh = rng.random() < 0.1
-        case = new_case(fresh=fresh)
-        number = killed_at_random(case, rng, lines, fresh=fresh)
-        killed += number
-        check(case)
+        case = new_case(fresh=rng.random() < 0.1)
+        killed += killed_at_random(case, rng, lines)
+        check(case, again=f"CRASH_POINTS={POINTS} CRASH_SEED={SEED}, and this very test")

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_tripwire.timeline import WriteStatus
 
-from .case import LONG, Case, opened
+from .case import LONG, Case
 from .evidence import check
 from .watch import Point
 from .worker import End
@@ -49,8 +49,8 @@ class Asleep:
 
 
 @pytest.fixture
-def worker(new_case: Callable[..., Case], nursery: Any, tmp_path: Path) -> Iterator[Asleep]:
-    made = Asleep(new_case(), nursery, tmp_path)
+def worker(new_case: Callable[..., Case], nursery: Any, folder: Path) -> Iterator[Asleep]:
+    made = Asleep(new_case(), nursery, folder)
     yield made
     made.close()
 
@@ -99,8 +99,7 @@ def test_what_it_tells_late_does_not_undo_what_is_certain(worker: Asleep) -> Non
     worker.case.live(orders=("A",))
     worker.wakes(3 * LONG)
 
-    with opened(worker.case.url) as store:
-        (entry,) = [each for _, each in worker.case.entries(store)]
+    ((_, entry),) = worker.case.entries()
     assert (entry.status, entry.result_id) == (WriteStatus.CONFIRMED, f"P-A-{worker.case.name}.1")
     assert lines(worker.case, "mutated") == [("1", "A")]
     check(worker.case)
@@ -120,8 +119,7 @@ def test_a_run_that_somebody_else_has_taken_up_writes_no_more(worker: Asleep) ->
     assert end.account is not None
     assert end.account.told["C"] == "stale_resume"
     assert lines(case, "asked") == [("1", "A"), ("3", "B")]
-    with opened(case.url) as store:
-        record = store.record_of(name)
+    record = case.store.record_of(name)
     assert record is not None
     # What it leaves behind does not replace the record of those who have gone on.
     assert record.token_version == 2

@@ -6,6 +6,7 @@ Run it by `python -m tests.crash.worker`, say what to do in lines of JSON, and i
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import signal
@@ -135,4 +136,6 @@ def main(lines: Sequence[bytes] | Any) -> None:
 if __name__ == "__main__":
     assert Path.cwd() == Path(__file__).parents[2]
     warm()
+    # What is here already is not looked through again, nor copied, by any of those to come.
+    gc.freeze()
     main(sys.stdin.buffer)
