@@ -61,6 +61,7 @@ def record(core: Core, stop: Finding, *, writes: tuple[WriteEntry, ...]) -> Inte
         continues=context.continues,
         last_tool=state.last_tool,
         at=state.stopped_at or core.clock.now(),
+        held=tuple(state.held),
         steps=steps_of(core.events.last, elapsed_s=core.elapsed_s, tools=core.specs),
     )
 

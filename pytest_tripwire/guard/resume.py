@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -13,7 +13,7 @@ from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import UNSETTLED
 from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.guard.token import decode
-from pytest_tripwire.ledger.lost import look_for_lost, writes_of
+from pytest_tripwire.ledger.lost import holding, look_for_lost, writes_of
 from pytest_tripwire.timeline import (
     Became,
     Decision,
@@ -21,6 +21,7 @@ from pytest_tripwire.timeline import (
     Mode,
     Reason,
     SafeAction,
+    WriteEntry,
 )
 
 #: Says whether an operator may do this to this record.
@@ -155,6 +156,7 @@ def take_up(
     """
     record = _found(ledger, wanted, now)
     _permitted(record, wanted, authorise, compatible)
+    _settled((*record.writes, *holding(ledger, record, now)), wanted)
     if wanted.inputs and record.inputs and wanted.inputs != record.inputs:
         return _linked(ledger, record, wanted, new_id())
     limit = _limit(record, wanted, reload)
@@ -219,7 +221,11 @@ def _permitted(
             f"this is {wanted.workflow or 'another'}, or under another policy. Start a new run "
             "instead, or say by resume(compatible=...) that it may go on"
         )
-    unsettled = [entry.tool for entry in record.writes if entry.status in UNSETTLED]
+
+
+def _settled(writes: Sequence[WriteEntry], wanted: Resume) -> None:
+    """Every unknown write is reconciled: the run's own, and those of others that hold it."""
+    unsettled = [entry.tool for entry in writes if entry.status in UNSETTLED]
     if unsettled and not wanted.read_only:
         raise ResumeRefusedError(
             f"the outcome of {', '.join(unsettled)} is unknown: reconcile first, or resume "

@@ -10,7 +10,7 @@ import msgspec
 
 from pytest_tripwire.breaker.leases import as_read
 from pytest_tripwire.breaker.port import Ledger
-from pytest_tripwire.breaker.records import safe_actions
+from pytest_tripwire.breaker.records import UNSETTLED, safe_actions
 from pytest_tripwire.ledger.store import Store
 from pytest_tripwire.timeline import InterruptionRecord, Mode, Reason, WriteEntry, WriteStatus
 
@@ -34,6 +34,21 @@ def writes_of(store: Ledger, record: InterruptionRecord, now: float) -> tuple[Wr
     return tuple(
         as_read(entry, now=now, owner="", gone=store.is_gone) for entry in _kept(store, record)
     )
+
+
+def holding(store: Ledger, record: InterruptionRecord, now: float) -> tuple[WriteEntry, ...]:
+    """Writes of other runs that hold an interrupted one, as they are known now: what it is held by
+    is unsettled still.
+
+    Args:
+        store: where they are kept.
+        record: of the run.
+        now: seconds on the breaker's clock.
+    """
+    own = {each.key for each in record.writes}
+    entries = (each for resource in record.held for each in store.of_resource(resource))
+    read = (as_read(each, now=now, owner="", gone=store.is_gone) for each in entries)
+    return tuple(each for each in read if each.status in UNSETTLED and each.key not in own)
 
 
 def adopt(store: Store, now: float) -> tuple[InterruptionRecord, ...]:

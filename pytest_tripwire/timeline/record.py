@@ -99,6 +99,8 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
         denials: what tools have denied it.
         elapsed_s: seconds of its time that the run had used.
         writes: every write of the run and how certain it is.
+        held: fingerprints of what the run is held by: things of which somebody's write is unknown,
+            its own or another run's.
         safe_actions: what a person may do next.
         token_version: raised at each resume; two resumers cannot both win.
         ended_as: what became of the interruption, once it is over.
@@ -136,4 +138,5 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     continues: str = ""
     last_tool: str = ""
     at: float = 0.0
+    held: tuple[str, ...] = ()
     steps: tuple[StepNote, ...] = ()

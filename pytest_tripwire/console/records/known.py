@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from pytest_tripwire.breaker.records import UNSETTLED, safe_actions
-from pytest_tripwire.ledger import Store, Wanted
-from pytest_tripwire.ledger.lost import writes_of
+from pytest_tripwire.ledger import Store
+from pytest_tripwire.ledger.lost import holding, writes_of
 from pytest_tripwire.timeline import (
     Became,
     Happening,
@@ -16,9 +16,6 @@ from pytest_tripwire.timeline import (
     WriteStatus,
 )
 
-#: Records that are looked through for the write that a run was held by.
-_MANY = 1000
-
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """A record as of now.
@@ -26,7 +23,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         record: with its writes and what is safe as they are now.
         happenings: what became of its interruptions, oldest first.
-        held_by: unsettled writes of other runs, of which one may hold this run.
+        held_by: unsettled writes of other runs that hold this one.
     """
 
     record: InterruptionRecord
@@ -57,45 +54,16 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
         return last if last is not None and last.became in up else None
 
 
-class Elsewhere:
-    """Unsettled writes of each tenant, looked for once."""
-
-    def __init__(self, store: Store, now: float) -> None:
-        self._store = store
-        self._now = now
-        self._found: dict[str, tuple[WriteEntry, ...]] = {}
-
-    def of(self, record: InterruptionRecord) -> tuple[WriteEntry, ...]:
-        """Those of other runs. The record does not say which write holds its run, so every one of
-        the tenant may be it.
-        """
-        if record.tenant not in self._found:
-            self._found[record.tenant] = self._unsettled(record.tenant)
-        return tuple(each for each in self._found[record.tenant] if each.run_id != record.run_id)
-
-    def _unsettled(self, tenant: str) -> tuple[WriteEntry, ...]:
-        return tuple(
-            entry
-            for record in self._store.records(Wanted(tenant=tenant, most=_MANY))
-            for entry in writes_of(self._store, record, self._now)
-            if entry.status in UNSETTLED
-        )
-
-
-def known(
-    store: Store, record: InterruptionRecord, now: float, elsewhere: Elsewhere | None = None
-) -> Known:
+def known(store: Store, record: InterruptionRecord, now: float) -> Known:
     """What is known now of an interrupted run.
 
     Args:
         store: where everything is kept.
         record: as it was written.
         now: seconds on the breaker's clock.
-        elsewhere: what is known of other runs already.
     """
     writes = writes_of(store, record, now)
-    others = elsewhere or Elsewhere(store, now)
-    held_by = others.of(record) if _was_held_by_others(record) else ()
+    held_by = holding(store, record, now)
     return Known(
         record=msgspec.structs.replace(
             record, writes=writes, safe_actions=_safe(record, writes, held=bool(held_by))
@@ -111,9 +79,3 @@ def _safe(
     if record.ended_as is not None:
         return (SafeAction.INSPECT,)
     return safe_actions(writes, held=held)
-
-
-def _was_held_by_others(record: InterruptionRecord) -> bool:
-    """Whether the run could not simply go on although all that it had written was certain."""
-    unsettled = any(each.status in UNSETTLED for each in record.writes)
-    return SafeAction.RESUME not in record.safe_actions and not unsettled

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pytest_tripwire.console.records import as_json, words
 from pytest_tripwire.console.records.desk import Desk
-from pytest_tripwire.console.records.known import Elsewhere, Known, known
+from pytest_tripwire.console.records.known import Known, known
 from pytest_tripwire.console.records.options import Counting, Listing
 from pytest_tripwire.console.records.text import aligned, cell
 from pytest_tripwire.ledger import Wanted
@@ -28,8 +28,7 @@ def listed(desk: Desk, wanted: Listing) -> None:
         most=wanted.most + 1,
     )
     records = desk.store.records(asked)
-    others = Elsewhere(desk.store, desk.now)
-    found = [known(desk.store, each, desk.now, others) for each in records[: wanted.most]]
+    found = [known(desk.store, each, desk.now) for each in records[: wanted.most]]
     if wanted.as_json:
         desk.streams.stdout.write(b"".join(as_json.line(each.record) for each in found))
     else:

@@ -43,7 +43,7 @@ def to_settle(desk: Desk, found: Known) -> Iterator[str]:
     for entry in found.unsettled:
         yield from _settling(desk, entry, found.record.run_id)
     if found.held_by:
-        yield "it was held by a write of another run. These are unsettled, and may be it:"
+        yield "it is held by writes of other runs:"
         yield from _elsewhere(desk, found.held_by)
 
 
