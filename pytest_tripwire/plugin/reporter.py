@@ -43,7 +43,8 @@ class Reporter:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take what a report brings; in the controller these are the workers' reports too."""
-        if self._is_worker:
+        plain = report.outcome == "passed" and not hasattr(report, transport.ON_REPORT)
+        if self._is_worker or plain:
             return
         self._plan(getattr(report, transport.PLANNED_ON_REPORT, None))
         if report.outcome == "rerun" or getattr(report, transport.AGAIN_ON_REPORT, False):
