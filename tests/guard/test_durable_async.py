@@ -127,7 +127,7 @@ def on(backend: str, work: Callable[[], Awaitable[Any]]) -> Any:
 
 
 async def until(is_true: Callable[[], bool]) -> None:
-    while not is_true():  # noqa: ASYNC110 - the loop itself is what is tested
+    while not is_true():
         await anyio.lowlevel.checkpoint()
 
 
