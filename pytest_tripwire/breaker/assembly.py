@@ -28,7 +28,14 @@ from pytest_tripwire.breaker.state import RunContext, RunState
 from pytest_tripwire.breaker.tasks import Tasks
 from pytest_tripwire.breaker.telling import Observer, Post, RunLock, Stamp, Telling, Unkept
 from pytest_tripwire.breaker.windows import KeptWindow
-from pytest_tripwire.timeline import BreakerEvent, InterruptionRecord, Mode, ToolSpec, Writer
+from pytest_tripwire.timeline import (
+    BreakerEvent,
+    InterruptionRecord,
+    Mode,
+    Reason,
+    ToolSpec,
+    Writer,
+)
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,8 +136,19 @@ def _state(parts: Parts) -> RunState:
         state.approvals.under(parts.context.policy)
         state.denials |= denials_of(parts.ledger.denials_of(run_id))
     if parts.memory is not None:
+        _go_on(state, parts.ledger.record_of(run_id))
         progress_memory.restore(state.history, parts.memory.progress)
     return state
+
+
+def _go_on(state: RunState, record: InterruptionRecord | None) -> None:
+    """What held a run when its checkpoint was made may have been settled since."""
+    stop = state.stop
+    if stop is None or stop.any_read or state.mode is not Mode.READ_ONLY:
+        return
+    over = record is not None and record.ended_as is not None
+    if over and stop.reason is Reason.UNKNOWN_SIDE_EFFECT:
+        state.mode, state.stop = Mode.OPEN, None
 
 
 def _kin(lock: RunLock, budget: RunBudget, memory: RunMemory | None) -> Kin:

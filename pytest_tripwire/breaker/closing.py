@@ -46,6 +46,7 @@ def _record(core: Core, modes: Modes) -> InterruptionRecord | None:
         if record is None:
             modes.keep_record()  # the store failed when the run was stopped
         return core.ledger.record_of(core.run_id)
-    if record is not None and record.ended_as is None:
+    own = record is not None and record.token_version == core.context.token_version
+    if record is not None and own and record.ended_as is None:
         core.ledger.store_record(msgspec.structs.replace(record, ended_as="resumed"))
     return None

@@ -65,7 +65,7 @@ class Modes:
         core.state.mode = Mode.OPEN
         self.keep_record()
         kept = core.ledger.record_of(core.run_id)
-        if kept is not None:
+        if kept is not None and kept.token_version == core.context.token_version:
             core.ledger.store_record(msgspec.structs.replace(kept, ended_as="reconciled"))
         core.state.stop = None
         if stop is not None:

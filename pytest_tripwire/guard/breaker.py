@@ -46,6 +46,7 @@ from pytest_tripwire.timeline import (
     InterruptionRecord,
     Timeline,
     ToolSpec,
+    WriteEntry,
     parse_effect,
 )
 
@@ -347,11 +348,18 @@ class Breaker:
                 self._specs,
                 default_effect=self._default_effect,
                 approve_writes=self._approve_writes,
-                take_in=lambda run_id: look_for_lost(self._store, run_id, self._clock.now()),
+                take_in=lambda entry: self._take_in(entry, context.run_id),
             ),
             postconditions=postconditions,
             prices=self._prices,
         )
+
+    def _take_in(self, entry: WriteEntry, run_id: str) -> None:
+        """Whoever settles the write of a run that died records that it died. The own run, and one
+        of this very process, lives, however long its writes take.
+        """
+        if entry.run_id != run_id and entry.owner != self._store.owner:
+            look_for_lost(self._store, entry.run_id, self._clock.now())
 
     def _observers(self) -> tuple[Observer, ...]:
         """Metrics are looked for at each run: the application may import their API later."""

@@ -26,7 +26,7 @@ from pytest_tripwire.guard.calling import (
 from pytest_tripwire.guard.errors import UndeclaredToolError
 from pytest_tripwire.guard.keys import keyed, takes_key
 from pytest_tripwire.guard.settling import settling
-from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec, spec_of
+from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec, WriteEntry, spec_of
 
 
 class Toolbox:
@@ -37,7 +37,7 @@ class Toolbox:
         default_effect: what a tool does whose effect nobody declared; None makes that an error.
         approve_writes: whether every write asks a person first.
         parent: that of the run that this one works for; its tools can be read, not called.
-        take_in: is told of the run whose write is about to be settled by a read: once it is, nobody
+        take_in: is told of the write that is about to be settled by a read, and so of its run: once it is, nobody
             could tell any more that the run had died over it.
     """
 
@@ -48,7 +48,7 @@ class Toolbox:
         default_effect: Effect | None = None,
         approve_writes: bool = False,
         parent: Toolbox | None = None,
-        take_in: Callable[[str], object] = lambda _: None,
+        take_in: Callable[[WriteEntry], object] = lambda _: None,
     ) -> None:
         self._declared = declared
         self._default_effect = default_effect
@@ -205,7 +205,7 @@ class Toolbox:
         """The request with those arguments that the read takes: no other is part of the question,
         and so no other can be merely repeated by the answer. Raises whatever the store raises.
         """
-        self._take_in(request.entry.run_id)
+        self._take_in(request.entry)
         read = self._reader(request)
         taken = accepted(signature_of(read), request.arguments) if read is not None else {}
         return msgspec.structs.replace(request, arguments=taken)
