@@ -136,18 +136,20 @@ def _state(parts: Parts) -> RunState:
         state.approvals.under(parts.context.policy)
         state.denials |= denials_of(parts.ledger.denials_of(run_id))
     if parts.memory is not None:
-        _go_on(state, parts.ledger.record_of(run_id))
+        _go_on(state, parts)
         progress_memory.restore(state.history, parts.memory.progress)
     return state
 
 
-def _go_on(state: RunState, record: InterruptionRecord | None) -> None:
+def _go_on(state: RunState, parts: Parts) -> None:
     """What held a run when its checkpoint was made may have been settled since."""
-    stop = state.stop
+    stop, run_id = state.stop, parts.context.run_id
     if stop is None or stop.any_read or state.mode is not Mode.READ_ONLY:
         return
+    record = parts.ledger.record_of(run_id)
     over = record is not None and record.ended_as is not None
-    if over and stop.reason is Reason.UNKNOWN_SIDE_EFFECT:
+    certain = all(each.is_certain for each in parts.ledger.of_run(run_id))
+    if over and certain and stop.reason is Reason.UNKNOWN_SIDE_EFFECT:
         state.mode, state.stop = Mode.OPEN, None
 
 

@@ -37,8 +37,8 @@ class Toolbox:
         default_effect: what a tool does whose effect nobody declared; None makes that an error.
         approve_writes: whether every write asks a person first.
         parent: that of the run that this one works for; its tools can be read, not called.
-        take_in: is told of the write that is about to be settled by a read, and so of its run: once it is, nobody
-            could tell any more that the run had died over it.
+        take_in: is told of the write that is about to be settled by a read: once it is, nobody
+            could tell any more that its run had died over it.
     """
 
     def __init__(
