@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -56,13 +57,16 @@ class Nursery:
 
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
+    pytest.importorskip("sqlalchemy")
+    if not hasattr(os, "fork"):
+        pytest.skip("workers are forked here, and this system cannot")
     made = Nursery()
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with tables and nothing in them: to make them takes longer than to copy it."""
     path = tmp_path_factory.mktemp("crash") / "empty.db"
     open_store(path).close()

@@ -115,7 +115,7 @@ def _untold(case: Case) -> Iterator[str]:
     for number, lived in enumerate(case.lived):
         died = lived.end.state == "killed" and _opened_by(case, number)
         stopped = lived.end.account is not None and lived.end.account.interrupted
-        run_id = lived.end.account.run_id if lived.end.account else f"{lived.life.name}#1"
+        run_id = lived.life.resumes[0] or f"{lived.life.name}#1"
         if (died or stopped) and case.store.record_of(run_id) is None:
             what = "died with a write on its way" if died else "was interrupted"
             yield f"{run_id} {what}: no record"

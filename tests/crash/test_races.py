@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from pytest_tripwire.breaker import Breaker, ResumeRefusedError
+from pytest_tripwire.guard import Resume
 
 from .case import LONG, Case
 from .evidence import check
@@ -35,6 +40,28 @@ def test_of_many_who_resume_one_record_one_wins(new_case: Callable[..., Case]) -
     # Too late for the claim, or the winner has ended it already.
     assert all("taken up by somebody else" in each or "is over" in each for each in refused)
     assert [line.order for line in case.lines if line.what == "mutated"] == ["A", "B"]
+
+
+def test_of_many_threads_who_resume_one_record_in_memory_one_wins() -> None:
+    breaker = Breaker(store="memory:")
+    run = breaker.run(request_id="one")
+    run.interrupt("Wait for the operator.")
+    record = run.close()
+    assert record is not None
+    gate = threading.Barrier(MANY)
+
+    def resumed(_: int) -> bool:
+        gate.wait(30)
+        wanted = Resume(run_id=run.run_id, token_version=record.token_version, operator="ada")
+        try:
+            breaker.resume(wanted, authorise=lambda *_: True, reload=lambda _: None)
+        except ResumeRefusedError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(MANY) as threads:
+        won = list(threads.map(resumed, range(MANY)))
+    assert won.count(True) == 1
 
 
 def test_of_many_workers_of_one_message_one_writes(new_case: Callable[..., Case]) -> None:

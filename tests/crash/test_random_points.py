@@ -64,17 +64,26 @@ def asked(rng: random.Random) -> dict[str, Any]:
     }
 
 
+def taken_up(case: Case, rng: random.Random) -> dict[str, Any]:
+    """What an operator does now and then where there is a record: resume that run."""
+    records = [each for each in case.records() if each.ended_as is None]
+    if not records or rng.random() < 0.3:
+        return {}
+    chosen = rng.choice(records)
+    return {"plot": "resumes", "resumes": (chosen.run_id, chosen.token_version)}
+
+
 def killed_at_random(case: Case, rng: random.Random, lines: Lines) -> int:
     """Play one story; returns how many workers were killed in it."""
     life, now = asked(rng), 0.0
     most = lines.of(life)
-    for _ in range(rng.choice((1, 1, 2, 3))):
+    for number in range(rng.choice((1, 1, 2, 3))):
         case.live(
             point=Point(step=rng.randint(1, most)),
             starts_at=now,
             machine=rng.choice(("", "elsewhere")),
             look=rng.random() < 0.5,
-            **life,
+            **life | (taken_up(case, rng) if number else {}),
         )
         # At once, just before and just after a lease has ended, and long after.
         now += rng.choice((1.0, LEASE_S - 1, LEASE_S, LEASE_S + 1, LONG))

@@ -101,4 +101,4 @@ class World:
         line = Line(what=what, life=self._life, at=self._now(), order=order, **more)
         # One call of the system each, so that the lines of several workers do not mix.
         os.write(self._file, json.dumps(msgspec.to_builtins(line)).encode() + b"\n")
-        os.fdatasync(self._file)
+        os.fsync(self._file)
