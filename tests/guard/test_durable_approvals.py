@@ -274,3 +274,19 @@ def test_thing_beside_it_that_is_read_again_as_it_was_asks_no_second_time(
     office.desk.version = 10
     later.call("get", {"order": "B-1"})
     assert why(ask, later, **both) is Reason.STALE_RESUME
+
+
+def test_store_itself_gives_no_attempt_at_what_has_changed(office: Office, ask: Asker) -> None:
+    """Between a look at it and its use another process may have been told of the change."""
+    worker = Worker(office, "w1")
+    run = worker.begins()
+    call_id = put_up(ask, run)
+    Worker(office, "op").breaker.approve(run.run_id, call_id, attempts=2)
+    assert worker.breaker.store.use_approval(run.run_id, call_id)
+
+    Worker(office, "w2").takes(run.snapshot()).changed("A")
+
+    assert not worker.breaker.store.use_approval(run.run_id, call_id)
+    assert worker.breaker.store.use_approval(run.run_id, call_id, -1), (
+        "what did not run is given back"
+    )
