@@ -123,6 +123,7 @@ class Setting:
             model=self.real_model or Model(self.server.base_url, self.server.exchange),
             limits=self._limits,
             clock=self.clock,
+            version_of=self._version_now,
             token_price_usd=self.case.price,
             resume=self._resumed,
             idle=self._idle,

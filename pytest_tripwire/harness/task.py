@@ -247,6 +247,10 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     token_version: int
 
 
+def _unknown(_name: str) -> str | None:
+    return None
+
+
 class Task(msgspec.Struct, frozen=True, kw_only=True):
     """One run's work, as the agent sees it.
 
@@ -257,6 +261,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         limits: the limits of this run, for agents that keep limits of their own.
         clock: the time of this run, in seconds since it began, for agents that keep a deadline of
             their own: the world's time passes without anybody waiting for it.
+        version_of: the version of a record as it is now, by its name, such as `A-1001`; None if
+            there is none. For agents that compare versions of their own when they are resumed: no
+            tool is called, and the model is shown nothing.
         token_price_usd: what a token costs here, for agents that add up costs of their own.
         resume: the operator's word when an interrupted run is taken up again; None before. An
             agent with checkpoints goes on with its own, a plain loop starts from the prompt.
@@ -269,6 +276,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     model: Model
     limits: RunBudget
     clock: VirtualClock
+    version_of: Callable[[str], str | None] = _unknown
     token_price_usd: Decimal = Decimal(0)
     resume: Resumed | None = None
     idle: frozenset[str] = frozenset()

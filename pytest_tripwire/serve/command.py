@@ -19,6 +19,7 @@ from pytest_tripwire.serve import protocol, report
 from pytest_tripwire.serve.agent import Commanded, Elsewhere
 from pytest_tripwire.serve.endpoint import Endpoint, Nowhere, OverHttp, OverStdio
 from pytest_tripwire.serve.environment import EnvironmentFile, lines, variables
+from pytest_tripwire.serve.facts import Facts
 from pytest_tripwire.serve.offered import Offered
 from pytest_tripwire.serve.options import Transport, Wanted
 from pytest_tripwire.serve.waiting import Sign, Waiting, has_keyboard
@@ -90,6 +91,8 @@ class _Command:
         self._offered = Offered()
         self._endpoint = self._made()
         stack.callback(self._endpoint.close)
+        self._facts = Facts()
+        stack.callback(self._facts.close)
         self._file = EnvironmentFile(wanted.env_file) if wanted.env_file else None
         if self._file is not None:
             stack.callback(self._file.remove)
@@ -186,12 +189,14 @@ class _Command:
         """Let a call begin: offer its tools, and say where all is. The whole environment."""
         self._calls += 1
         self._offered.replace(task.tools)
+        self._facts.tell_of(task)
         if self._calls == 1:
             self._endpoint.start()
         found = variables(
             task,
             case_id=self._wanted.case,
             mcp_url=self._endpoint.url,
+            world_url=self._facts.url,
             inherited=self._environment,
         )
         if self._file is not None:

@@ -32,7 +32,12 @@ class EnvironmentFileError(HarnessError):
 
 
 def variables(
-    task: Task, *, case_id: str, mcp_url: str | None, inherited: Mapping[str, str]
+    task: Task,
+    *,
+    case_id: str,
+    mcp_url: str | None,
+    inherited: Mapping[str, str],
+    world_url: str | None = None,
 ) -> dict[str, str]:
     """What the agent's process has to find in its environment.
 
@@ -41,10 +46,13 @@ def variables(
         case_id: the case that is played.
         mcp_url: where its tools are, if they are served over HTTP.
         inherited: the environment that it has anyway.
+        world_url: where its application learns what time it is in the world.
     """
     found = dict(task.model.env)
     found |= {name: _with_loopback(inherited.get(name, "")) for name in _SPARED}
     found["TRIPWIRE_CASE"] = case_id
+    if world_url is not None:
+        found["TRIPWIRE_WORLD_URL"] = world_url
     found["TRIPWIRE_PROMPT"] = task.prompt
     found["TRIPWIRE_MODEL"] = task.model.name
     if mcp_url is not None:

@@ -48,7 +48,7 @@ def test_the_reference_names_every_variable() -> None:
     found: set[str] = set()
 
     def agent(task: Task) -> None:
-        found.update(variables(task, case_id="x", mcp_url="y", inherited={}))
+        found.update(variables(task, case_id="x", mcp_url="y", inherited={}, world_url="z"))
 
     Harness("stale-resume", agent).run()
 

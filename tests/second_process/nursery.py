@@ -1,0 +1,82 @@
+"""The process that the agent's processes are forked from: each is one of its own, that can be
+killed, and has not to load everything anew. Run by `python -m tests.second_process.nursery`; each
+line is a JSON list of orders that are lived at once, and is answered by a list of their ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from pytest_tripwire.ledger import open_store
+
+from .agent import Process, World
+from .life import Life, Told
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A life, and the whole environment of its process."""
+
+    life: Life
+    environment: dict[str, str]
+
+
+def lived_at_once(orders: list[Order]) -> list[Told]:
+    """Start them, let all go on in one moment, and wait for their ends."""
+    ready, go = os.pipe()
+    begun = [_begun(order, ready, go) for order in orders]
+    os.close(ready)
+    os.close(go)
+    return [_ended(pid, told) for pid, told in begun]
+
+
+def _begun(order: Order, ready: int, go: int) -> tuple[int, int]:
+    told, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(go)
+        os.read(ready, 1)
+        os._exit(_lived(order, tell))
+    os.close(tell)
+    return pid, told
+
+
+def _lived(order: Order, tell: int) -> int:
+    os.environ.clear()
+    os.environ.update(order.environment)
+    try:
+        told = Process(order.life, World(order.environment)).live()
+    except BaseException:  # noqa: BLE001 - told to the test, whatever it is
+        told = Told(ended="failed", message=traceback.format_exc()[-3000:])
+    os.write(tell, msgspec.json.encode(told))
+    return 0
+
+
+def _ended(pid: int, told: int) -> Told:
+    with os.fdopen(told, "rb") as file:
+        said = file.read()
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+        return Told(ended="killed")
+    return msgspec.json.decode(said, type=Told)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        open_store(Path(folder) / "warm.db").close()
+    gc.freeze()
+    for line in sys.stdin.buffer:
+        ends = lived_at_once(msgspec.json.decode(line, type=list[Order]))
+        sys.stdout.buffer.write(msgspec.json.encode(ends) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()
