@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from pytest_tripwire.breaker.children import gone
@@ -32,10 +34,13 @@ def _closed(core: Core) -> InterruptionRecord | None:
     modes = Modes(core)
     core.state.ended = True
     Writes(core, modes).lose_those_under_way()
-    for entry in core.ledger.of_run(core.run_id):
+    written = core.ledger.of_run(core.run_id)
+    for entry in written:
         if core.mode is Mode.OPEN and entry.status in UNSETTLED:
             modes.leave_open(left_unknown(entry, core.state.evidence[entry.key]))
     record = _record(core, modes)
+    if core.mode is Mode.OPEN and any(entry.run_id == core.run_id for entry in written):
+        _forget_ahead(core)
     gone(core)
     return record
 
@@ -50,3 +55,10 @@ def _record(core: Core, modes: Modes) -> InterruptionRecord | None:
     if record is not None and own and record.ended_as is None:
         core.ledger.store_record(msgspec.structs.replace(record, ended_as="resumed"))
     return None
+
+
+def _forget_ahead(core: Core) -> None:
+    """The run ends well: what its record would have been is of no use any more."""
+    if core.ledger.durable:
+        with suppress(Exception):  # it only takes room
+            core.ledger.forget_ahead(core.run_id)

@@ -97,6 +97,11 @@ class Ledger(Protocol):
         token version.
         """
 
+    def forget_ahead(self, run_id: str) -> None:
+        """A run has ended well, and all its writes are certain: nobody will ask what its record
+        would have been. May be left undone.
+        """
+
     def record_of(self, run_id: str) -> InterruptionRecord | None:
         """The record of a run, if it was interrupted."""
 

@@ -122,6 +122,10 @@ class RunLedger:
         """See `Ledger.store_record`."""
         self._ledger.store_record(record)
 
+    def forget_ahead(self, run_id: str) -> None:
+        """See `Ledger.forget_ahead`."""
+        self._ledger.forget_ahead(run_id)
+
     def record_of(self, run_id: str) -> InterruptionRecord | None:
         """See `Ledger.record_of`."""
         return self._ledger.record_of(run_id)

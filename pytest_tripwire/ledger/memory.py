@@ -127,6 +127,11 @@ class MemoryLedger:
             if before is None or before.token_version <= record.token_version:
                 self._keep(record, happened(record, before, self._told(record.run_id)))
 
+    def forget_ahead(self, run_id: str) -> None:
+        """A run has ended well; see `Ledger.forget_ahead`."""
+        with self._lock:
+            self._ahead.pop(run_id, None)
+
     def record_of(self, run_id: str) -> InterruptionRecord | None:
         """The record of a run, if it was interrupted."""
         with self._lock:

@@ -220,3 +220,17 @@ def test_the_last_of_what_a_run_would_leave_is_kept(
         store.begin(one, never, ahead=record(run_id, message=message))
 
     assert [each.message for each in store.lost(2.0)] == ["second", "other"]
+
+
+def test_what_is_of_no_use_any_more_is_forgotten(
+    store: Store, entry: Callable[..., WriteEntry], record: Callable[..., Any]
+) -> None:
+    for run_id in ("a", "b"):
+        one = entry(f"of {run_id}", run_id, run_id=run_id, lease_until=1.0)
+        store.begin(one, never, ahead=record(run_id, message=run_id))
+
+    store.forget_ahead("a")
+    store.forget_ahead("nobody")
+
+    assert [each.message for each in store.lost(2.0)] == ["b"]
+    assert keys(store.of_run("a")) == ["of a"]

@@ -15,9 +15,9 @@ from pytest_tripwire.ledger.sql.bodies import body_of, handle, value_of
 from pytest_tripwire.ledger.sql.compiled import Statement, Upsert, parameters
 from pytest_tripwire.ledger.sql.happenings import Clock, News, tell, told
 from pytest_tripwire.ledger.sql.session import Row, Session
-from pytest_tripwire.ledger.sql.tables import AHEAD, RECORDS, WRITES
+from pytest_tripwire.ledger.sql.tables import AHEAD, RECORDS, UNSETTLED, WRITES
 from pytest_tripwire.ledger.store import Wanted
-from pytest_tripwire.timeline import InterruptionRecord, WriteStatus
+from pytest_tripwire.timeline import InterruptionRecord
 
 _RECORDS = sa.select(RECORDS.c.token_version, RECORDS.c.ended_as, RECORDS.c.body)
 _OF_RUN = _RECORDS.where(RECORDS.c.run_id == sa.bindparam("run_id"))
@@ -33,12 +33,12 @@ _CHANGE = (
     .values(parameters("token_version", "ended_as"))
 )
 _OPEN_RECORD = sa.exists().where(RECORDS.c.run_id == AHEAD.c.run_id, RECORDS.c.ended_as.is_(None))
-_DEAD_WRITE = sa.exists().where(
-    WRITES.c.run_id == AHEAD.c.run_id,
-    sa.or_(WRITES.c.status == sa.bindparam("status"), WRITES.c.status == sa.bindparam("other")),
-    WRITES.c.lease_until <= sa.bindparam("now"),
+_OF_DEAD = sa.select(WRITES.c.run_id).where(UNSETTLED, WRITES.c.lease_until <= sa.bindparam("now"))
+_LOST = (
+    sa.select(AHEAD.c.body)
+    .where(AHEAD.c.run_id.in_(_OF_DEAD), ~_OPEN_RECORD)
+    .order_by(AHEAD.c.position)
 )
-_LOST = sa.select(AHEAD.c.body).where(_DEAD_WRITE, ~_OPEN_RECORD).order_by(AHEAD.c.position)
 
 
 def of_run(session: Session, run_id: str) -> InterruptionRecord | None:
@@ -100,8 +100,7 @@ def wanted_ones(session: Session, wanted: Wanted) -> tuple[InterruptionRecord, .
 
 def lost(session: Session, now: float) -> tuple[InterruptionRecord, ...]:
     """What runs that died over a write have left; see `Store.lost`."""
-    unsettled = {"status": WriteStatus.IN_FLIGHT.value, "other": WriteStatus.UNKNOWN.value}
-    rows = session.rows(_LOST, {"now": now, **unsettled})
+    rows = session.rows(_LOST, {"now": now})
     return tuple(value_of(InterruptionRecord, body) for (body,) in rows)
 
 

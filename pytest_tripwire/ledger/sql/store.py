@@ -136,6 +136,10 @@ class SqlStore:
             lambda session: records.keep(session, record, self._now), [run_lock(record.run_id)]
         )
 
+    def forget_ahead(self, run_id: str) -> None:
+        """A run has ended well; see `Ledger.forget_ahead`."""
+        self._sessions.write(lambda session: writes.forget_ahead(session, run_id), durable=False)
+
     def record_of(self, run_id: str) -> InterruptionRecord | None:
         """The record of a run, if it was interrupted."""
         return self._sessions.read(lambda session: records.of_run(session, run_id))

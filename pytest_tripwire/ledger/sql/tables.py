@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 METADATA = MetaData()
@@ -37,6 +38,9 @@ def _text(name: str, *, unique: bool = False) -> Column[str]:
 
 SCHEMA = Table("tripwire_schema", METADATA, Column("version", Integer, nullable=False))
 
+#: Written out, as it is in the index: a value that is bound would not be known to fit it.
+UNSETTLED = text("status IN ('in_flight', 'unknown')")
+
 WRITES = Table(
     "tripwire_writes",
     METADATA,
@@ -52,6 +56,12 @@ WRITES = Table(
     _text("body"),
     Index("tripwire_writes_of_resource", "resource"),
     Index("tripwire_writes_of_run", "run_id"),
+    Index(
+        "tripwire_writes_unsettled",
+        "lease_until",
+        sqlite_where=UNSETTLED,
+        postgresql_where=UNSETTLED,
+    ),
 )
 
 RECORDS = Table(

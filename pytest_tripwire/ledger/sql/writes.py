@@ -50,6 +50,7 @@ _CHANGE = (
     .values(parameters("status", "result_id", "reconciled", "came_back"))
 )
 _TOKEN = sa.select(RECORDS.c.token_version).where(RECORDS.c.run_id == sa.bindparam("run_id"))
+_FORGET_AHEAD = sa.delete(AHEAD).where(AHEAD.c.run_id == sa.bindparam("run_id"))
 _KEEP_AHEAD = Upsert(AHEAD, ("run_id",), ("body",))
 
 
@@ -67,6 +68,11 @@ def begin(
         if ahead is not None:
             session.run(_KEEP_AHEAD, {"run_id": handle(ahead.run_id), "body": body_of(ahead)})
     return other
+
+
+def forget_ahead(session: Session, run_id: str) -> None:
+    """Take out what a run has left ahead."""
+    session.run(_FORGET_AHEAD, {"run_id": handle(run_id)})
 
 
 def _check(session: Session, ahead: InterruptionRecord) -> None:
