@@ -65,6 +65,7 @@ class Learning:
         fruitful = state.history.add(step, advanced=advanced)
         if fruitful and not step.empty:
             state.progress_turn = state.turns
+        state.looks += state.history.waits
         return judge_step(state.history, step, self._core.patience)
 
     def cost(self, proposal: Proposal, outcome: Outcome) -> Decimal | None:

@@ -104,6 +104,7 @@ class RunState:
     turns: int = 0
     parked_s: float = 0.0
     progress_turn: int = 0
+    looks: int = 0
     lowest_cost: Decimal = Decimal(0)
     tool_costs: dict[str, Decimal] = field(default_factory=dict)
 

@@ -46,7 +46,7 @@ class Turns:
         self._promised: list[Decimal] = []
         self._talk = Repetition(digests=said)
         self._talks: Bounded[str, Repetition] = Bounded(_CONVERSATIONS)
-        self._talked_since = core.state.progress_turn
+        self._talked_since = self._got_to()
 
     @property
     def said_before(self) -> tuple[str, ...]:
@@ -92,16 +92,21 @@ class Turns:
 
     def said(self, text: str) -> None:
         """Take what the model has said in the turn. Said again and again without getting anywhere,
-        it stops the run; the same few words before each step of good work do not, nor do those of
-        agents that know nothing of each other: each conversation has its own.
+        it stops the run; the same few words before each step of good work do not, or before each
+        look at what is waited for, nor do those of agents that know nothing of each other: each
+        conversation has its own.
         """
-        state = self._core.state
-        if state.progress_turn != self._talked_since:
-            self._talked_since = state.progress_turn
+        got_to = self._got_to()
+        if got_to != self._talked_since:
+            self._talked_since = got_to
             self._talk.clear()
             self._talks.clear()
         if self._talk_here().add(text):
             self._modes.leave_open(stop_for(Reason.OUTPUT_REPETITION, _REPEATED))
+
+    def _got_to(self) -> tuple[int, int]:
+        """What grows as long as the run gets somewhere, or waits for something."""
+        return self._core.state.progress_turn, self._core.state.looks
 
     def _talk_here(self) -> Repetition:
         name = self._core.state.conversations.name(current())

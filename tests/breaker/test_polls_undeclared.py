@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_tripwire.breaker import Usage
 from pytest_tripwire.breaker.polls import is_under_way
 
 from .driver import Driver, Outcome, Reason, Status, read, stepped, write
@@ -71,6 +72,42 @@ def test_waiting_resets_no_other_count() -> None:
             driver.gives({"status": "running", "percent": 10 * round_ + look}, "job", id="J-1")
 
     assert tries == [True, True, True, False]
+
+
+def says(driver: Driver, text: str = "Not yet, I look again.") -> bool:
+    """One turn of the model's, with these words; whether the run goes on."""
+    allowed: bool = driver.run.before_model().allowed
+    driver.run.after_model(Usage(), text)
+    return allowed
+
+
+@pytest.mark.parametrize(("job", "every_s"), [(read("job"), 10.0), (read("job", poll=True), 0.0)])
+def test_the_same_words_before_each_look_at_what_is_waited_for(job: Any, every_s: float) -> None:
+    driver = Driver(job)
+
+    for _ in range(30):
+        assert says(driver)
+        assert looked(driver, [RUNNING], every_s=every_s) == 1
+    assert driver.is_open
+
+
+def test_the_same_words_when_nothing_is_waited_for_any_more() -> None:
+    driver = Driver(read("job"))
+    for _ in range(5):
+        says(driver)
+        looked(driver, [RUNNING], every_s=10)
+
+    assert stepped(says(driver) for _ in range(9)) == 3
+    assert driver.reason is Reason.OUTPUT_REPETITION
+
+
+def test_the_same_words_before_each_hurried_look() -> None:
+    driver = Driver(read("job"))
+
+    looks = (says(driver) and bool(looked(driver, [RUNNING], every_s=0)) for _ in range(9))
+
+    assert stepped(looks) == 3
+    assert not driver.is_open
 
 
 def test_empty_answer_about_a_stranger_is_not_waited_for() -> None:
