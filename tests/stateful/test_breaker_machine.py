@@ -30,6 +30,7 @@ WORKS = st.sampled_from(["message-1", "message-2"])
 POLICIES = st.sampled_from(["v1", "v1", "v2"])
 WHICH = st.integers(0, 30)
 AMOUNTS = st.integers(1, 2)
+SECONDS = st.sampled_from([1.0, LATE_S, LEASE_S + 1])
 FATE = st.sampled_from(FATES)
 
 
@@ -152,6 +153,27 @@ class BreakerMachine(Bench, RuleBasedStateMachine):
         if fate != "lost" or write.status == "in flight":
             self.comes_back(process, call, write, fate)
 
+    @precondition(lambda self: self.live and self.last)
+    @rule(which=WHICH, fate=FATE, again=FATE, seconds=SECONDS, policy=POLICIES)
+    def it_dies_over_a_write_and_the_message_comes_again(
+        self, which: int, fate: str, again: str, seconds: float, policy: str
+    ) -> None:
+        process, (tool, order, amount) = self.one(which), self.last
+        self.proposes(process, tool, order, amount, fate)
+        self.live.remove(process)
+        self.time_passes(seconds)
+        self.a_message_is_delivered(process.piece.tenant, process.piece.work, policy)
+        self.proposes(self.live[-1], tool, order, amount, again)
+
+    @precondition(lambda self: self.live and self.last)
+    @rule(which=WHICH, fate=FATE, other=AMOUNTS)
+    def the_user_asks_for_it_once_more(self, which: int, fate: str, other: int) -> None:
+        process, (tool, order, amount) = self.one(which), self.last
+        self.proposes(process, tool, order, amount, "ok")
+        self.the_user_speaks(which)
+        self.proposes(process, tool, order, amount, fate)
+        self.proposes(process, tool, order, other, fate)
+
     # -- who else knows
 
     @some
@@ -223,7 +245,7 @@ class BreakerMachine(Bench, RuleBasedStateMachine):
         run, note = every[which % len(every)]
         self.says_yes(run, note, attempts, policy, expires)
 
-    @rule(seconds=st.sampled_from([1.0, LATE_S, LEASE_S + 1]))
+    @rule(seconds=SECONDS)
     def time_passes(self, seconds: float) -> None:
         self.world.seconds += seconds
         self.model.now += seconds
