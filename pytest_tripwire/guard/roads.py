@@ -39,7 +39,7 @@ def deciding(
     """Decide about one call. `narrow` leaves a request those arguments that its read takes."""
     verdict = controller.propose(call, problem=problem, attempt=attempt, turn=turn)
     while isinstance(verdict, Reconcile):
-        if not is_being_settled(verdict.entry.key):
+        if not is_being_settled(controller.family, verdict.entry.key):
             request = narrow(verdict)
             controller.reconciled(request, (yield request))
         verdict = controller.propose(call, problem=problem, attempt=attempt, turn=turn, asked=True)

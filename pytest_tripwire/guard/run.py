@@ -13,6 +13,7 @@ from pytest_tripwire.breaker.conversation import inside
 from pytest_tripwire.breaker.memory import encode
 from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.prices import Prices
+from pytest_tripwire.breaker.reconcile import Reconcile
 from pytest_tripwire.breaker.shadow import WouldHave
 from pytest_tripwire.breaker.tally import RunStats
 from pytest_tripwire.breaker.tasks import Attempt
@@ -25,6 +26,7 @@ from pytest_tripwire.guard.from_outside import FromOutside
 from pytest_tripwire.guard.model_side import ModelSide
 from pytest_tripwire.guard.nudge import with_hint
 from pytest_tripwire.guard.roads import Steps, adrive, deciding, deciding_all, drive, take_back
+from pytest_tripwire.guard.settling import settling
 from pytest_tripwire.guard.tasks import attempt_of, within
 from pytest_tripwire.guard.toolbox import Toolbox
 from pytest_tripwire.guard.wrap import bare, wrap
@@ -129,7 +131,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     def snapshot(self) -> bytes:
         """What the run carries to another process, to be handed to `Breaker.run(state=...)` there:
         counters and fingerprints, at most 64 KiB of JSON, no payloads. What waits for an approval
-        has to be put up again there. Raises StateError where the run's ids alone are too long for
+        is in the store. Raises StateError where the run's ids alone are too long for
         that.
         """
         return encode(self._controller.memory())
@@ -196,7 +198,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
     ) -> Any:
         """Call a guarded tool by name. An async tool gives an awaitable: use `acall` for those."""
         call, problem = self._call(name, args, arguments, call_id, agent)
-        verdict = drive(self._deciding(call, problem), self._toolbox.read, self._clock)
+        verdict = drive(self._deciding(call, problem), self._read, self._clock)
         return self._done(call, verdict, args, arguments)
 
     async def acall(
@@ -219,7 +221,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         """Decide about a call that you run yourself; `settle` it if it was allowed. A lost write
         is reconciled first where its spec names a sync read.
         """
-        return drive(self._deciding(call, ""), self._toolbox.read, self._clock)
+        return drive(self._deciding(call, ""), self._read, self._clock)
 
     async def adecide(self, call: ToolCall) -> Verdict:
         """The same as a task, where the read may be async too."""
@@ -233,12 +235,12 @@ class BreakerRun(ModelSide, FromOutside, Exits):
 
         Whatever is raised, by a store that fails or by a cancellation, none of them is under way.
         """
-        return drive(self._deciding_all(calls), self._toolbox.read, self._clock)
+        return drive(self._deciding_all(calls), self._read, self._clock)
 
     async def adecide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
         """The same as a task."""
         undo = partial(take_back, self._controller, calls) if self._waits(*calls) else None
-        return await adrive(self._deciding_all(calls), self._toolbox.aread, self._clock, undo)
+        return await adrive(self._deciding_all(calls), self._aread, self._clock, undo)
 
     def perform(self, call: ToolCall, verdict: Verdict) -> Any:
         """What a decided call gives: the result of the guarded tool, which is settled here, or the
@@ -274,7 +276,7 @@ class BreakerRun(ModelSide, FromOutside, Exits):
 
     async def _adecided(self, call: ToolCall, problem: str) -> Verdict:
         undo = partial(self._not_made, call) if self._waits(call) else None
-        return await adrive(self._deciding(call, problem), self._toolbox.aread, self._clock, undo)
+        return await adrive(self._deciding(call, problem), self._aread, self._clock, undo)
 
     def _waits(self, *calls: ToolCall) -> bool:
         """Whether deciding about these may wait for a disk or a network."""
@@ -289,6 +291,14 @@ class BreakerRun(ModelSide, FromOutside, Exits):
 
     def _not_made(self, call: ToolCall, verdict: Verdict) -> None:
         take_back(self._controller, [call], [verdict])
+
+    def _read(self, request: Reconcile) -> Outcome:
+        with settling(self._controller.family, request.entry.key):
+            return self._toolbox.read(request)
+
+    async def _aread(self, request: Reconcile) -> Outcome:
+        with settling(self._controller.family, request.entry.key):
+            return await self._toolbox.aread(request)
 
     def _deciding(self, call: ToolCall, problem: str) -> Steps[Verdict]:
         attempt = attempt_of(self._controller.family)

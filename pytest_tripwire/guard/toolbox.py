@@ -25,7 +25,6 @@ from pytest_tripwire.guard.calling import (
 )
 from pytest_tripwire.guard.errors import UndeclaredToolError
 from pytest_tripwire.guard.keys import keyed, takes_key
-from pytest_tripwire.guard.settling import settling
 from pytest_tripwire.timeline import Effect, Outcome, Status, ToolSpec, WriteEntry, spec_of
 
 
@@ -216,8 +215,7 @@ class Toolbox:
         if read is None or is_async(read) or not _asks_it_all(request):
             return _no_answer("no sync read of all that it is about")
         try:
-            with settling(request.entry.key):
-                result = read(**request.arguments)
+            result = read(**request.arguments)
         except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
             return _no_answer(type(error).__name__)
         return Outcome(status=Status.OK, result=result)
@@ -228,10 +226,9 @@ class Toolbox:
         if read is None or not _asks_it_all(request):
             return _no_answer("no read of all that it is about")
         try:
-            with settling(request.entry.key):
-                result = read(**request.arguments)
-                if inspect.isawaitable(result):
-                    result = await result
+            result = read(**request.arguments)
+            if inspect.isawaitable(result):
+                result = await result
         except Exception as error:  # noqa: BLE001 - a failed read only proves nothing
             return _no_answer(type(error).__name__)
         return Outcome(status=Status.OK, result=result)
