@@ -170,11 +170,11 @@ def _file(config: pytest.Config, given: argparse.Namespace, option: str) -> Path
 
 def clear(config: pytest.Config) -> None:
     """Take away what an earlier run has written where this one will: if it does not come to its
-    end, nobody is to take the one for the other.
+    end, nobody is to take the one for the other. Devices, pipes and links are not an earlier run's.
     """
     for option in OUTPUTS:
         path = _file(config, config.known_args_namespace, option)
-        if path is not None:
+        if path is not None and path.is_file() and not path.is_symlink():
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 

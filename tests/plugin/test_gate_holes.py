@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,7 +62,7 @@ def test_a_second_test_of_an_agent_that_only_a_run_names_is_missed(
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["  test_second.py::test_second[[]cost-budget[]] and 7 more was collected and did not *"]
+        ["  test_second.py::test_second[[]cost-budget[]] and 7 more were collected and did not *"]
     )
 
 
@@ -141,6 +143,23 @@ def test_a_report_of_an_earlier_run_does_not_stay(project: Any) -> None:
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert not (project.pytester.path / "report.json").exists()
+
+
+def test_what_is_no_file_is_not_taken_away(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `/dev/null`, which a user who may delete everything would delete for all others."""
+    project.plug_in("twice")
+    project.tests()
+    monkeypatch.chdir(project.pytester.path)
+    special = socket.socket(socket.AF_UNIX)
+    special.bind("special")
+    Path("link").symlink_to("/dev/null")
+
+    told = project.run("--tripwire-report=special", "--tripwire-html=link")
+
+    special.close()
+    assert Path("special").is_socket()
+    assert Path("link").is_symlink()
+    told.stdout.fnmatch_lines(["tripwire: */special was not written: *"])
 
 
 def test_one_file_for_two_reports_is_wrong_usage(project: Any) -> None:
