@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from secrets import token_hex
 
 from pytest_tripwire.gate.annotation import error
 from pytest_tripwire.gate.markdown import markdown
@@ -34,8 +34,11 @@ def written(path: Path, content: bytes, *, more: bool = False) -> str:
     """Write a file, or append to it, with the folders that it is in; what went wrong, if it did."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab" if more else "wb") as file:
-            file.write(content)
+        if more:
+            with path.open("ab") as file:
+                file.write(content)
+        else:
+            _as_a_whole(path, content)
     except OSError as problem:
         return f"{path} was not written: {problem.strerror}"
     return ""
@@ -43,22 +46,44 @@ def written(path: Path, content: bytes, *, more: bool = False) -> str:
 
 def replaced(path: Path, content: bytes) -> str:
     """Write a file that there is anew, as a whole or not at all; what went wrong, if it did."""
-    file, fresh = path.resolve(), None
     try:
+        with path.open("r+b"):
+            _swap(path.resolve(), content)
+    except OSError as problem:
+        return f"{path} was not written: {problem.strerror}"
+    return ""
+
+
+def _as_a_whole(path: Path, content: bytes) -> None:
+    """Two sessions may write one file at once. Where nothing can take its place, such as that of a
+    device, a link, or a file in a folder that takes no other, it is written to.
+    """
+    if not path.is_symlink() and (path.is_file() or not path.exists()):
+        with suppress(OSError):
+            _swap(path, content)
+            return
+    path.write_bytes(content)
+
+
+def _swap(file: Path, content: bytes) -> None:
+    """Put another file in the place of this one, with its mode if it is there."""
+    mode = None
+    if file.exists():
         # What takes its place asks for no leave of the file itself.
         with file.open("r+b"):
             mode = stat.S_IMODE(file.stat().st_mode)
-        with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as made:
-            fresh = Path(made.name)
+    fresh = file.with_name(f".{file.name}.{token_hex(4)}")
+    try:
+        # Those of `tempfile` are for their owner alone.
+        with fresh.open("xb") as made:
             made.write(content)
-        fresh.chmod(mode)
+        if mode is not None:
+            fresh.chmod(mode)
         fresh.replace(file)
-    except OSError as problem:
-        if fresh is not None:
-            with suppress(OSError):
-                fresh.unlink()
-        return f"{path} was not written: {problem.strerror}"
-    return ""
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
 
 
 def summary(environment: Mapping[str, str], verdict: Verdict) -> str:

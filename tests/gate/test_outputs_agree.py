@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 
-from pytest_tripwire.gate import Entry, Evidence, Standing, Verdict, decide, render
+from pytest_tripwire.gate import Entry, Evidence, Standing, Verdict, decide, outputs, render
 from pytest_tripwire.gate.annotation import error
 from pytest_tripwire.gate.html import page
 from pytest_tripwire.gate.markdown import LIMIT, markdown
@@ -264,7 +264,7 @@ def test_the_properties_of_a_session_can_be_written_as_xml(
 
 @pytest.mark.parametrize("text", ["../../x", "/etc/passwd", "a" * 300])
 def test_no_text_becomes_a_path(text: str, tmp_path: Path) -> None:
-    from pytest_tripwire.gate import Row, outputs
+    from pytest_tripwire.gate import Row
 
     verdict = Verdict(rows=(Row(agent=text, case=text, state=Standing.ESCAPED),))
     evidence = Evidence(version="1", catalogue_version=1, catalogue=())
@@ -275,6 +275,44 @@ def test_no_text_becomes_a_path(text: str, tmp_path: Path) -> None:
     ):
         assert outputs.written(path, content) == ""
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.html", "a.json"]
+
+
+def test_whoever_reads_meanwhile_finds_the_old_or_the_new(tmp_path: Path) -> None:
+    """As two sessions that write one file: neither is to be in the midst of the other."""
+    file = tmp_path / "report.json"
+    assert outputs.written(file, b"the old one") == ""
+    file.chmod(0o640)
+
+    with file.open("rb") as reader:
+        assert outputs.written(file, b"new") == ""
+        assert reader.read() == b"the old one"
+
+    assert file.read_bytes() == b"new"
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_new_file_is_for_whom_others_are(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+
+    assert outputs.written(tmp_path / "new.json", b"new") == ""
+
+    modes = {each.stat().st_mode for each in tmp_path.iterdir()}
+    assert len(modes) == 1
+
+
+@pytest.mark.parametrize("name", ["link", "a" * 250])
+def test_what_cannot_be_replaced_is_written_in_its_place(tmp_path: Path, name: str) -> None:
+    """A link, such as `/dev/stdout`, and a name that leaves no room for another beside it."""
+    (tmp_path / "real").write_bytes(b"a longer one")
+    if name == "link":
+        (tmp_path / name).symlink_to("real")
+
+    with (tmp_path / "real").open("rb") as reader:
+        assert outputs.written(tmp_path / name, b"new") == ""
+        assert (tmp_path / name).read_bytes() == b"new"
+        assert name != "link" or reader.read() == b"new"
+    assert (tmp_path / name).is_symlink() == (name == "link")
 
 
 # -- the schema
