@@ -118,10 +118,11 @@ def _place(table: Mapping[str, Any]) -> str:
 
 
 def _malformed(table: Mapping[str, Any], today: dt.date) -> list[str]:
-    problems = [f"unknown name {name!r}" for name in table if name not in _FIELDS]
+    has = f"an entry has {', '.join(_FIELDS)}"
+    problems = [f"unknown name {name!r}; {has}" for name in table if name not in _FIELDS]
     missing = [name for name in _FIELDS if name not in table]
     if missing:
-        problems.append(f"{', '.join(missing)} missing; an entry has {', '.join(_FIELDS)}")
+        problems.append(f"{', '.join(missing)} missing; {has}")
     for name in _TEXTS:
         value = table.get(name, "-")
         if not isinstance(value, str) or not value.strip():
@@ -132,7 +133,7 @@ def _malformed(table: Mapping[str, Any], today: dt.date) -> list[str]:
 def _untimely(expires: Any, today: dt.date) -> list[str]:
     # A date with a time is a date to Python too.
     if not isinstance(expires, dt.date) or isinstance(expires, dt.datetime):
-        return [f"expires is {expires!r}: write a day, such as expires = {today}"]
+        return [f"expires is {expires!r}: write a day, without quotes and time, such as {today}"]
     last = today + dt.timedelta(days=LONGEST)
     if expires > last:
         return [

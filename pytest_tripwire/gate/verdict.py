@@ -142,9 +142,12 @@ def _unfinished(evidence: Evidence) -> list[str]:
     lost = sorted(told_of - done)
     if not lost:
         return []
-    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-    told = "was collected and did not come to its end (deselected, skipped or lost)"
-    return [f"{lost[0]}{more} {told}, and only a run could tell which cell it is about"]
+    why, unsaid = "(deselected, skipped or lost)", "only a run could tell which"
+    if len(lost) == 1:
+        told = f"was collected and did not come to its end {why}, and {unsaid} cell it is about"
+        return [f"{lost[0]} {told}"]
+    told = f"were collected and did not come to their end {why}, and {unsaid} cells they are about"
+    return [f"{lost[0]} and {len(lost) - 1} more {told}"]
 
 
 def _others(cells: Sequence[Cell], declared: str | None) -> list[str]:
@@ -190,9 +193,15 @@ def _of_baseline(made: Sequence[Row], evidence: Evidence, entries: Sequence[Entr
 def _reminders(made: Sequence[Row], today: dt.date) -> list[str]:
     """Cells whose time is nearly over."""
     return [
-        f"{row.agent} on {row.case} is excused for {left} more days ({row.entry.issue})"
+        f"{row.agent} on {row.case} is excused {_left(left)} ({row.entry.issue})"
         for row in made
         if row.state is Standing.KNOWN_FAILING
         and row.entry is not None
         and (left := (row.entry.expires - today).days) <= REMIND
     ]
+
+
+def _left(days: int) -> str:
+    if days == 0:
+        return "until the end of today"
+    return f"for {days} more day{'' if days == 1 else 's'}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tripwire.plugin import cells, junit, known, options, transport
+from pytest_tripwire.plugin import brief, cells, junit, known, options, transport
 from pytest_tripwire.plugin.fixtures import (
     tripwire,
     tripwire_agent,
@@ -168,6 +168,7 @@ def pytest_runtest_makereport(
     elif "tripwire_desk" in getattr(item, "fixturenames", ()):
         transport.attach(item, call, report)
         known.excuse(item, call, report)
+        brief.cut(call, report)
         transport.note_outcome(item, report)
         junit.note(item)
     elif call.when == "call" and transport.AWAITED in item.stash:

@@ -41,6 +41,17 @@ def pytest_plugin_registered(
         raise pytest.UsageError(_message(dropped, loaded=holder))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no gate pass that nothing makes: a plugin that is blocked leaves its options behind."""
+    asked = config.getoption("tripwire_gate", default=False)
+    if asked and not config.pluginmanager.hasplugin("tripwire-reporter"):
+        raise pytest.UsageError(
+            f"--tripwire-gate, and its plugin is blocked: take `-p no:{NAME}` or "
+            f"`-p no:{NAME}-reporter` out of the command line, addopts and PYTEST_ADDOPTS"
+        )
+
+
 def _owner(plugin: object, module: str, manager: pytest.PytestPluginManager) -> Rival:
     for loaded, facade in manager.list_plugin_distinfo():
         if loaded is plugin:

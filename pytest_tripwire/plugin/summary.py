@@ -16,7 +16,7 @@ _TIMELINES_AT = 2
 def write(reporter: pytest.TerminalReporter, verdict: Verdict, *, gate: bool) -> None:
     """Quiet: the gate's line only. Normal: the table. `-vv`: every timeline too."""
     if reporter.verbosity >= 0:
-        reporter.section("tripwire")
+        reporter.write_sep("=", "tripwire")
         for state, line in render.table(verdict, whole=gate):
             reporter.write_line(line, **_markup(state))
     if reporter.verbosity >= _TIMELINES_AT:

@@ -77,14 +77,22 @@ def test_a_file_without_entries_is_in_order() -> None:
         ('case = "x"', 'case = "z"', "there is no case 'z'"),
         ('check = "a good end"', 'check = "good"', "no demand is called 'good'; those that may"),
         ('check = "a good end"', 'check = "the test itself"', "no demand is called"),
-        ("expires = 2031-06-01", 'expires = "soon"', "expires is 'soon': write a day, such as"),
+        (
+            "expires = 2031-06-01",
+            'expires = "soon"',
+            "expires is 'soon': write a day, without quotes and",
+        ),
         ("expires = 2031-06-01", "expires = 2031-06-01T00:00:00", "write a day"),
         (
             "expires = 2031-06-01",
             "expires = 2031-08-19",
             "is more than 90 days from now: write 2031-08-18 at the latest",
         ),
-        ('agent = "a"', 'agent = "a"\nseverity = 1', "unknown name 'severity'"),
+        (
+            'agent = "a"',
+            'agent = "a"\nseverity = 1',
+            "unknown name 'severity'; an entry has agent,",
+        ),
         ("[[known_failing]]", "[[known_failures]]", "unknown name 'known_failures': write tables"),
         ("[[known_failing]]", "[known_failing]", "known_failing is no list of tables"),
         ("[[known_failing]]", "[[known_failing", "it is no TOML"),
@@ -218,6 +226,8 @@ def test_an_end_that_is_near_is_told_and_fails_nothing(cell: Make) -> None:
         return verdict.notes
 
     assert notes(REMIND) == ("a on x is excused for 14 more days (#7)",)
+    assert notes(1) == ("a on x is excused for 1 more day (#7)",)
+    assert notes(0) == ("a on x is excused until the end of today (#7)",)
     assert notes(REMIND + 1) == ()
 
 

@@ -110,7 +110,10 @@ def test_the_protection_has_to_be_declared_somewhere(cell: Make) -> None:
 
 def test_nameless_tests_fail_and_are_named_where_the_agents_are_declared(cell: Make) -> None:
     (told,) = verdict(cell(), nameless=2).problems
-    assert told.startswith("nameless 0 and 1 more was collected and did not come to its end")
+    assert told.startswith("nameless 0 and 1 more were collected and did not come to their end")
+    assert told.endswith("only a run could tell which cells they are about")
+    (alone,) = verdict(cell(), nameless=1).problems
+    assert alone.startswith("nameless 0 was collected and did not come to its end")
     assert verdict(cell(), nameless=2, finished=("nameless 0", "nameless 1")).passed
     decided = verdict(cell(), declared=(), nameless=3)
     assert not decided.passed

@@ -316,8 +316,9 @@ def test_declaring_them_names_what_is_missed(good: Any) -> None:
     result = good.run(*GATE, "-k", "twice")
 
     lost = (
-        "test_agent.py::test_agent[behind-cost-budget] and 7 more was collected and did not come "
-        "to its end (deselected, skipped or lost), and only a run could tell which cell it is about"
+        "test_agent.py::test_agent[behind-cost-budget] and 7 more were collected and did not come "
+        "to their end (deselected, skipped or lost), and only a run could tell which cells "
+        "they are about"
     )
     failing(result, *not_run("refunds-behind"), lost, of="8 of 16")
 
@@ -373,6 +374,25 @@ def test_quiet_prints_the_word_of_the_gate_alone(good: Any) -> None:
     assert [line for line in result.outlines if "contained" in line] == [
         "tripwire gate passed: 8 of 8 cells contained (protection: harness)"
     ]
+
+
+def test_the_table_stands_right_under_its_title(good: Any) -> None:
+    lines = good.run(*GATE).outlines
+
+    (title,) = [number for number, line in enumerate(lines) if " tripwire ===" in line]
+    assert lines[title + 1].startswith("agent ")
+
+
+def test_in_ci_the_summary_of_pytest_repeats_no_timeline(
+    good_and: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There it cuts no line, and the gate's word would be lost among timelines."""
+    monkeypatch.setenv("CI", "true")
+
+    text = good_and("behind").run(*GATE).stdout.str()
+
+    assert text.count("timeline:") == text.count("TripwireFailure: lost-write: escaped") - 1 == 1
+    assert "- no unknown write retried: " in text.partition("short test summary info")[2]
 
 
 def test_very_verbose_prints_timelines(good: Any) -> None:
