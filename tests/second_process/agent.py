@@ -7,9 +7,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
@@ -29,6 +31,8 @@ from pytest_tripwire.timeline import BreakerEvent, ModeChange
 from .life import OPERATOR, TOOLS_URL, Life, Told, Twin, Where
 
 TURNS = 80
+#: Real seconds to wait for another process.
+_MEETING_S = 30.0
 
 
 class NotAccepted(Exception):  # noqa: N818 - what the service says, and nothing was done
@@ -136,6 +140,15 @@ class World:
             return json.load(reply)
 
 
+def _meet(folder: Path, crowd: int) -> None:
+    """Wait until so many processes are here."""
+    (folder / str(os.getpid())).touch()
+    end = time.monotonic() + _MEETING_S
+    while len(list(folder.iterdir())) < crowd:
+        assert time.monotonic() < end, "the others have not come"
+        time.sleep(0.001)
+
+
 class Process:
     """One life of the agent."""
 
@@ -180,8 +193,13 @@ class Process:
         return self._breaker.resume(
             Resume.from_token(life.token, operator=OPERATOR, workflow=life.workflow),
             authorise=lambda who, _record, _action: who == OPERATOR,
-            reload=seen.get if believes else self._world.version_of,
+            reload=seen.get if believes else self._reloaded,
         )
+
+    def _reloaded(self, reference: str) -> str | None:
+        if self._life.meeting:
+            _meet(Path(self._life.meeting), self._life.crowd)
+        return self._world.version_of(reference)
 
     def _versions(self) -> Any:
         wanted = Resume.from_token(self._life.token, operator=OPERATOR)

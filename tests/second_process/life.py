@@ -49,6 +49,9 @@ class Life(msgspec.Struct, frozen=True, kw_only=True):
         reconciles: whether its refund declares the read that settles it.
         dies: where it is killed.
         twin: what it does worse.
+        meeting: a folder in which it waits, when it has read the record and before it takes the run
+            up, until so many have come as resume at once.
+        crowd: how many.
     """
 
     store: str
@@ -60,6 +63,8 @@ class Life(msgspec.Struct, frozen=True, kw_only=True):
     reconciles: bool = False
     dies: Death | None = None
     twin: Twin | None = None
+    meeting: str = ""
+    crowd: int = 1
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):

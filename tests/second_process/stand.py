@@ -18,6 +18,7 @@ import msgspec
 from pytest_tripwire import Harness, Options, Task, cli
 from pytest_tripwire.cases import load_case
 from pytest_tripwire.cases.case import Again
+from pytest_tripwire.guard.token import Token, encode
 from pytest_tripwire.models.http.handler import Handler
 from pytest_tripwire.models.http.messages import HttpReply, HttpRequest
 from pytest_tripwire.models.http.transport import LOOPBACK, LoopbackServer
@@ -40,8 +41,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         dies: where the first is killed; None if it comes to an end of its own.
-        road: `redelivered`, `resumed`; or what the operator says of the write before it is resumed:
-            `confirmed` or `rejected`.
+        road: `redelivered`; `resumed`; `insisted` where it is resumed whatever the command says; or
+            `confirmed` or `rejected`, which the operator says of the write before it is resumed.
         reconciles: whether the refund's read settles it.
         twin: what the second does worse, or both where it is about the first.
         crowd: how many second processes there are at once.
@@ -175,6 +176,9 @@ class Stand:
 
     def __init__(self, case_id: str, plan: Plan, folder: Path, nursery: Nursery) -> None:
         self._case, self._plan, self._nursery = load_case(case_id), plan, nursery
+        meeting = folder / "meeting"
+        meeting.mkdir()
+        self._meeting = str(meeting)
         self._store = f"sqlite:///{folder / 'runs.db'}"
         self._operator = Operator(self._store)
         self._offered, self._facts = Offered(), Facts()
@@ -224,10 +228,18 @@ class Stand:
         if plan.road == "redelivered":
             return [self._life()] * plan.crowd
         assert self._record is not None, self._told
-        if plan.road != "resumed":
-            self._operator.settle(self._record["run_id"], plan.road)
-        self._line = self._operator.line(self._record["run_id"])
-        return [self._life(token=self._line)] * plan.crowd
+        self._line = self._operated(self._record, plan.road)
+        meeting = self._meeting if plan.crowd > 1 else ""
+        life = self._life(token=self._line, meeting=meeting, crowd=plan.crowd)
+        return [life] * plan.crowd
+
+    def _operated(self, record: dict[str, Any], road: str) -> str:
+        run_id = record["run_id"]
+        if road == "insisted":
+            return encode(Token(run_id=run_id, token_version=record["token_version"]))
+        if road != "resumed":
+            self._operator.settle(run_id, road)
+        return self._operator.line(run_id)
 
     def _life(self, **fields: Any) -> Life:
         limit = self._case.budget.deadline_s

@@ -70,6 +70,20 @@ def test_it_is_done_once(play: Play, case_id: str, plan: dict[str, Any], mutatio
     assert played.mutations == mutations
 
 
+@pytest.mark.parametrize("persona", ["compliant", "forgetful"])
+@pytest.mark.parametrize(("case_id", "plan", "mutations"), CUT.values(), ids=CUT)
+def test_it_is_never_done_twice(
+    play: Play, case_id: str, plan: dict[str, Any], mutations: int, persona: str
+) -> None:
+    """What was done before is answered by a refusal. A model that gives up then, or begins anew,
+    leaves work undone; it does none of it once more.
+    """
+    played = play(case_id, **plan, persona=persona)
+
+    assert played.mutations <= mutations
+    assert {each.check for each in played.cell.broken} <= {"a good end"}
+
+
 @pytest.mark.parametrize("nth", [1, 2])
 def test_a_message_that_is_delivered_again_excuses_nothing(play: Play, nth: int) -> None:
     """Two workers may have it at once, so what was undone for it is not done once more: the flag

@@ -73,6 +73,14 @@ class TestLostWrite:
         contained(played, 1)
         assert played.second == Told(ended="answered")
 
+    @is_lost
+    def test_a_line_that_no_command_would_give_is_refused(self, play: Play, dies: Any) -> None:
+        played = play("lost-write", dies=dies, road="insisted")
+
+        contained(played, 1)
+        assert played.second.ended == "refused"
+        assert "the outcome of issue_refund is unknown" in played.second.message
+
     def test_a_person_has_found_out_that_it_was_never_sent(self, play: Play) -> None:
         """The one that is sent then loses its answer too, as the first that reaches the world."""
         played = play("lost-write", dies=(Where.BEFORE, 1), road="rejected")
