@@ -140,17 +140,19 @@ class Acting:
     # -- taking back, paying
 
     def withdraw(self, call: ToolCall) -> None:
-        """Take an admission back: the call was never dispatched."""
+        """Take an admission back: the call was never dispatched. The store comes last, as it may
+        fail: what it keeps of the call then reads as unknown.
+        """
         core = self._core
         admitted = core.state.admissions.take(call)
         core.tally.calls -= 1
         if admitted.counted and core.budget.max_same_intent is not None:
             core.state.executed[admitted.proposal.intent.digest] -= 1
-        self._take_back(admitted)
         if admitted.ticket is not None:
             core.circuits.abandon(admitted.ticket)
         if admitted.stamp is not None and core.rate is not None:
             core.rate.withdraw(admitted.stamp)
+        self._take_back(admitted)
         if admitted.key is not None:
             self._writes.withdraw(admitted.key)
 

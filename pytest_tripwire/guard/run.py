@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NoReturn, TypeVar, overload
@@ -13,11 +13,11 @@ from pytest_tripwire.breaker.conversation import inside
 from pytest_tripwire.breaker.memory import encode
 from pytest_tripwire.breaker.port import Clock
 from pytest_tripwire.breaker.prices import Prices
-from pytest_tripwire.breaker.reconcile import Reconcile
 from pytest_tripwire.breaker.shadow import WouldHave
 from pytest_tripwire.breaker.tally import RunStats
 from pytest_tripwire.breaker.tasks import Attempt
 from pytest_tripwire.guard.away import away
+from pytest_tripwire.guard.by_hand import ByHand
 from pytest_tripwire.guard.calling import AsyncWork, failed, returned
 from pytest_tripwire.guard.ending import Measures, Postconditions, Terminal
 from pytest_tripwire.guard.errors import ChildRefusedError
@@ -25,9 +25,8 @@ from pytest_tripwire.guard.exits import Exits
 from pytest_tripwire.guard.from_outside import FromOutside
 from pytest_tripwire.guard.model_side import ModelSide
 from pytest_tripwire.guard.nudge import with_hint
-from pytest_tripwire.guard.roads import Steps, adrive, deciding, deciding_all, drive, take_back
-from pytest_tripwire.guard.settling import settling
-from pytest_tripwire.guard.tasks import attempt_of, within
+from pytest_tripwire.guard.roads import drive
+from pytest_tripwire.guard.tasks import within
 from pytest_tripwire.guard.toolbox import Toolbox
 from pytest_tripwire.guard.wrap import bare, wrap
 from pytest_tripwire.timeline import (
@@ -46,7 +45,7 @@ T = TypeVar("T")
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 
 
-class BreakerRun(ModelSide, FromOutside, Exits):
+class BreakerRun(ByHand, ModelSide, FromOutside, Exits):
     """What `Breaker.run()` gives. Use it as a context manager: on exit it raises `Interrupted` if
     the run was stopped, or left a write behind whose outcome is unknown.
 
@@ -217,31 +216,6 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         result = self._done(call, verdict, args, arguments, as_task=True)
         return await result if inspect.isawaitable(result) else result
 
-    def decide(self, call: ToolCall) -> Verdict:
-        """Decide about a call that you run yourself; `settle` it if it was allowed. A lost write
-        is reconciled first where its spec names a sync read.
-        """
-        return drive(self._deciding(call, ""), self._read, self._clock)
-
-    async def adecide(self, call: ToolCall) -> Verdict:
-        """The same as a task, where the read may be async too."""
-        return await self._adecided(call, "")
-
-    def decide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
-        """Decide about all calls of one message of the model, for loops that see it whole. They
-        share a turn, and are decided in order, those let through being under way: of the same write
-        twice one is let through, and no budget gives more than it has. Returns a verdict for each,
-        in the same order; `settle` those that were allowed.
-
-        Whatever is raised, by a store that fails or by a cancellation, none of them is under way.
-        """
-        return drive(self._deciding_all(calls), self._read, self._clock)
-
-    async def adecide_batch(self, calls: Sequence[ToolCall]) -> list[Verdict]:
-        """The same as a task."""
-        undo = partial(take_back, self._controller, calls) if self._waits(*calls) else None
-        return await adrive(self._deciding_all(calls), self._aread, self._clock, undo)
-
     def perform(self, call: ToolCall, verdict: Verdict) -> Any:
         """What a decided call gives: the result of the guarded tool, which is settled here, or the
         refusal. A run that was stopped since refuses it too. For loops that decide about a whole
@@ -260,55 +234,6 @@ class BreakerRun(ModelSide, FromOutside, Exits):
         be given with the result, if there is one. Raises KeyError for any other call.
         """
         return self._settle(call, outcome)
-
-    def withdraw(self, call: ToolCall) -> None:
-        """Say that a call which `decide` allowed is not made after all, and never was begun. It
-        gives back what it held. Raises KeyError for any other call.
-        """
-        self._controller.withdraw(call)
-
-    def idempotency_key(self, call: ToolCall) -> str | None:
-        """The key to send along with a write that `decide` allowed: the same for every attempt at
-        it in this piece of work, so that whoever gets it twice knows; None for what does not write.
-        A guarded tool gets it by its `key_argument`. Raises KeyError for any other call.
-        """
-        return self._controller.key_of(call)
-
-    async def _adecided(self, call: ToolCall, problem: str) -> Verdict:
-        undo = partial(self._not_made, call) if self._waits(call) else None
-        return await adrive(self._deciding(call, problem), self._aread, self._clock, undo)
-
-    def _waits(self, *calls: ToolCall) -> bool:
-        """Whether deciding about these may wait for a disk or a network."""
-        return any(self._controller.waits_for_store(call.tool) for call in calls)
-
-    async def _unhindered(self, call: ToolCall, verdict: Verdict) -> None:
-        """Return when no other write of the run is being told to the store, so that the loop does
-        not wait for it. A call whose task is cancelled meanwhile was never begun.
-        """
-        while self._controller.is_telling:
-            await away(self._controller.let_tell, lambda _: self._not_made(call, verdict))
-
-    def _not_made(self, call: ToolCall, verdict: Verdict) -> None:
-        take_back(self._controller, [call], [verdict])
-
-    def _read(self, request: Reconcile) -> Outcome:
-        with settling(self._controller.family, request.entry.key):
-            return self._toolbox.read(request)
-
-    async def _aread(self, request: Reconcile) -> Outcome:
-        with settling(self._controller.family, request.entry.key):
-            return await self._toolbox.aread(request)
-
-    def _deciding(self, call: ToolCall, problem: str) -> Steps[Verdict]:
-        attempt = attempt_of(self._controller.family)
-        return deciding(
-            self._controller, call, self._toolbox.narrowed, problem=problem, attempt=attempt
-        )
-
-    def _deciding_all(self, calls: Sequence[ToolCall]) -> Steps[list[Verdict]]:
-        attempt = attempt_of(self._controller.family)
-        return deciding_all(self._controller, tuple(calls), self._toolbox.narrowed, attempt)
 
     def _call(
         self,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_tripwire.breaker import Breaker, Effect, Mode, RunBudget, ToolSpec
 from pytest_tripwire.guard import Interrupted
 from pytest_tripwire.ledger import MemoryLedger
-from pytest_tripwire.timeline import InterruptionRecord, WriteEntry, WriteStatus
+from pytest_tripwire.timeline import InterruptionRecord, ToolCall, WriteEntry, WriteStatus
 
 LIMITS = RunBudget(max_tool_calls=6, max_side_effects=3, max_turns=4)
 
@@ -188,3 +188,18 @@ def test_a_write_that_could_not_be_settled_is_not_sent_again() -> None:
     assert till.changed == 1
     with pytest.raises(Interrupted, match="unknown"), run:
         pass
+
+
+def test_a_call_that_cannot_be_taken_back_in_the_store_is_taken_back_in_all_else() -> None:
+    ledger = FlakyLedger(["ok", "fails"])
+    run, _ = guarded(ledger)
+    call = ToolCall(call_id="c-1", tool="pay", arguments={"order": "A", "amount": 1})
+    assert run.decide(call).allowed
+
+    with pytest.raises(LedgerError):
+        run.withdraw(call)
+
+    assert {line.name: line.spent for line in run.budgets()}["side_effects"] == 0
+    assert run.stats().in_flight == 0
+    (entry,) = ledger.of_run(run.run_id)
+    assert entry.status is WriteStatus.IN_FLIGHT
