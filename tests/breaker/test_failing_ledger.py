@@ -192,14 +192,15 @@ def test_a_write_that_could_not_be_settled_is_not_sent_again() -> None:
 
 def test_a_call_that_cannot_be_taken_back_in_the_store_is_taken_back_in_all_else() -> None:
     ledger = FlakyLedger(["ok", "fails"])
-    run, _ = guarded(ledger)
+    run = Breaker(budget=RunBudget(max_calls_per_minute=1), store=ledger).run()
+    till = Till()
+    run.guard({"pay": till.pay, "look": till.look}, SPECS)
     call = ToolCall(call_id="c-1", tool="pay", arguments={"order": "A", "amount": 1})
     assert run.decide(call).allowed
 
     with pytest.raises(LedgerError):
         run.withdraw(call)
 
-    assert {line.name: line.spent for line in run.budgets()}["side_effects"] == 0
-    assert run.stats().in_flight == 0
+    assert run.decide(ToolCall(call_id="c-2", tool="look", arguments={"order": "A"})).allowed
     (entry,) = ledger.of_run(run.run_id)
     assert entry.status is WriteStatus.IN_FLIGHT
