@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def cut(call: pytest.CallInfo[None], report: Any) -> None:
-    """Leave of a failure of ours what broke. In CI pytest cuts no line of its summary at the end, and
+    """Leave of a failure of ours what broke. In CI pytest shows whole messages in its summary, and
     each timeline would stand in the log once more, right under the gate's word.
     """
     crash = getattr(report.longrepr, "reprcrash", None)

@@ -152,13 +152,15 @@ def test_what_is_no_file_is_not_taken_away(project: Any, monkeypatch: pytest.Mon
     monkeypatch.chdir(project.pytester.path)
     special = socket.socket(socket.AF_UNIX)
     special.bind("special")
-    Path("link").symlink_to("/dev/null")
+    Path("real").touch()
+    Path("link").symlink_to("real")
 
     told = project.run("--tripwire-report=special", "--tripwire-html=link")
 
     special.close()
     assert Path("special").is_socket()
     assert Path("link").is_symlink()
+    assert Path("real").read_bytes()
     told.stdout.fnmatch_lines(["tripwire: */special was not written: *"])
 
 
