@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ PLAN = frozenset(Plan.__struct_fields__)
 
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
+    pytest.importorskip("sqlalchemy")
+    if not hasattr(os, "fork"):
+        pytest.skip("the agent's processes are forked here, and this system cannot")
     made = Nursery()
     yield made
     made.close()
