@@ -9,6 +9,7 @@ from pytest_tripwire.ledger.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
 )
+from pytest_tripwire.ledger.lost import adopt
 from pytest_tripwire.ledger.memory import MemoryLedger
 from pytest_tripwire.ledger.opening import open_store
 from pytest_tripwire.ledger.store import Store, Wanted
@@ -24,5 +25,6 @@ __all__ = [
     "StoreReadOnlyError",
     "StoreUnreachableError",
     "Wanted",
+    "adopt",
     "open_store",
 ]
