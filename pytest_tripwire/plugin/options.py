@@ -152,10 +152,17 @@ def check(config: pytest.Config) -> None:
 def _check_paths(config: pytest.Config) -> None:
     given = {option: path for option in OUTPUTS if (path := output(config, option)) is not None}
     for option, path in given.items():
-        if path.is_dir():
+        if _is_folder(path):
             raise pytest.UsageError(f"{option}={path} is a folder: give the name of a file")
     if len(set(given.values())) < len(given):
         raise pytest.UsageError(f"{' and '.join(given)} name one file: give each its own")
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def output(config: pytest.Config, option: str) -> Path | None:
@@ -174,9 +181,10 @@ def clear(config: pytest.Config) -> None:
     """
     for option in OUTPUTS:
         path = _file(config, config.known_args_namespace, option)
-        if path is not None and path.is_file() and not path.is_symlink():
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+        # A name that no file can have is an error when it is written.
+        with suppress(OSError):
+            if path is not None and path.is_file() and not path.is_symlink():
+                path.unlink()
 
 
 def rounds(config: pytest.Config) -> int:

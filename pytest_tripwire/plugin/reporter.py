@@ -119,13 +119,13 @@ class Reporter:
         """The table of cells, and the gate's word."""
         if self._is_worker:
             return
-        for line in self._unwritten:
-            terminalreporter.write_line(f"tripwire: {line}", red=True)
         ran = not self._config.getoption("collectonly")
         if self._gate or (ran and self._planned):
             from pytest_tripwire.plugin.summary import write
 
             write(terminalreporter, self._decided(), gate=self._gate)
+        for line in self._unwritten:
+            terminalreporter.write_line(f"tripwire: {line}; the run fails", red=True)
         if self._annotation:
             terminalreporter.ensure_newline()
             terminalreporter.write_line(self._annotation)

@@ -78,14 +78,18 @@ def test_a_folder_is_no_file(bad: Any, folder: Path, option: str) -> None:
     result.stderr.fnmatch_lines([f"*{option}=*there is a folder: give the name of a file"])
 
 
-def test_a_file_that_cannot_be_written_fails_and_says_so(bad: Any, folder: Path) -> None:
+@pytest.mark.parametrize("name", ["file/report.json", "a" * 300])
+def test_a_file_that_cannot_be_written_fails_and_says_so(bad: Any, folder: Path, name: str) -> None:
+    """Under the gate's word, which may be a good one."""
     bad.plug_in("twice")
     (folder / "file").write_text("", "utf-8")
 
-    result = bad.run(*GATE, "--tripwire-report=file/report.json")
+    result = bad.run(*GATE, f"--tripwire-report={name}")
 
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["tripwire: */file/report.json was not written: *"])
+    result.stdout.fnmatch_lines(
+        ["tripwire gate *", f"tripwire: */{name} was not written: *; the run fails"]
+    )
 
 
 @WORKERS
