@@ -45,11 +45,15 @@ class Repetition:
 
     def add(self, text: Any) -> bool:
         """Take a text; whether it has now been said so often. What is no text counts as none."""
-        words = text.lower().split() if isinstance(text, str) else []
-        if not words:
+        said = _said(text)
+        if said is None:
             return False
-        self._recent.append(_digest(" ".join(words)))
-        return self._recent.count(self._recent[-1]) >= self._times
+        self._recent.append(said)
+        return self._recent.count(said) >= self._times
+
+    def said_last(self, text: Any) -> bool:
+        """Whether a text is the one that was taken last."""
+        return bool(self._recent) and self._recent[-1] == _said(text)
 
     def clear(self) -> None:
         """The run got somewhere: what was said before is no loop."""
@@ -107,6 +111,12 @@ def _check(name: str, window: int, times: int) -> None:
     if not 1 <= times <= window:
         message = f"{name}(window={window!r}, times={times!r}): as many as fit into the window"
         raise ValueError(f"{message}, and at least 1")
+
+
+def _said(text: Any) -> str | None:
+    """The fingerprint of a text, None for what is none."""
+    words = text.lower().split() if isinstance(text, str) else []
+    return _digest(" ".join(words)) if words else None
 
 
 def _digest(text: str) -> str:

@@ -47,6 +47,8 @@ class Turns:
         self._talk = Repetition(digests=said)
         self._talks: Bounded[str, Repetition] = Bounded(_CONVERSATIONS)
         self._talked_since = self._got_to()
+        #: Answers that are still under way of those that were when one came.
+        self._siblings = 0
 
     @property
     def said_before(self) -> tuple[str, ...]:
@@ -101,8 +103,21 @@ class Turns:
             self._talked_since = got_to
             self._talk.clear()
             self._talks.clear()
-        if self._talk_here().add(text):
+        talk = self._talk_here()
+        if not self._is_sibling() or not talk.said_last(text):
+            self._hear(talk, text)
+
+    def _hear(self, talk: Repetition, text: str) -> None:
+        if talk.add(text):
             self._modes.leave_open(stop_for(Reason.OUTPUT_REPETITION, _REPEATED))
+
+    def _is_sibling(self) -> bool:
+        """Whether an answer was under way when the last one came that was not: who asked for it
+        knew nothing of that one.
+        """
+        sibling = self._siblings > 0
+        self._siblings = self._siblings - 1 if sibling else len(self._promised)
+        return sibling
 
     def _got_to(self) -> tuple[int, int]:
         """What grows as long as the run gets somewhere, or waits for something."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import Breaker, Usage
-from pytest_tripwire.breaker.conversation import asked, inside
+from pytest_tripwire.breaker.conversation import _HEARD, asked, hears, inside
 from pytest_tripwire.breaker.progress.occurrences import SPEAKERS
 
 from .driver import Driver, Mode, Reason, ToolCall, handoff, ok, read
@@ -327,3 +327,100 @@ def test_each_input_has_a_window_of_its_own(numbers: list[int]) -> None:
     often = max((numbers.count(each) for each in numbers), default=0)
 
     assert (judged([f"document {each}" for each in numbers]).mode is Mode.OPEN) == (often < LIMIT)
+
+
+# -- an application that asks its agent about one thing after another
+
+
+def told(inputs: list[str]) -> Any:
+    """An agent that reads the guidelines and says the same of each input; the run."""
+    team = Team(approves)
+    for each in inputs:
+        hears(each)
+        team.tools["look"](key="guidelines")
+        team.says("No violation.")
+    return team.run
+
+
+@pytest.fixture(autouse=True)
+def nothing_heard() -> Iterator[None]:
+    token = _HEARD.set(None)
+    yield
+    _HEARD.reset(token)
+
+
+def test_an_application_that_asks_about_one_document_after_another() -> None:
+    inputs = [f"Is the following in order? We sell {n} lamps. Line {n}." for n in range(12)]
+
+    assert told(inputs).mode is Mode.OPEN
+
+
+@pytest.mark.parametrize("between", [[], ["document 2"]])
+def test_an_application_that_asks_about_one_document_again(between: list[str]) -> None:
+    assert told(["document 1", *between] * LIMIT).mode is not Mode.OPEN
+
+
+def test_documents_that_are_ever_new_are_no_way_out() -> None:
+    assert told([f"document {n}" for n in range(LIMIT * SPEAKERS + 1)]).mode is not Mode.OPEN
+
+
+def test_what_is_asked_first_goes_on_with_what_an_earlier_process_has_counted() -> None:
+    state = told(["document 1"] * (LIMIT - 1)).snapshot()
+    team = Team(approves, state)
+    hears("document 1")
+    team.tools["look"](key="guidelines")
+
+    assert team.run.mode is not Mode.OPEN
+
+
+def test_what_a_delegate_hears_is_nothing_to_its_boss() -> None:
+    team = Team(approves)
+    hears("what the boss is asked")
+    hears("what the boss is asked then")
+    for _ in range(LIMIT):
+        team.says("Let me ask again.")
+        with inside():
+            hears("what the delegate is asked")
+
+    assert team.run.last_reason is Reason.OUTPUT_REPETITION
+
+
+def test_what_a_delegate_hears_goes_on_with_the_conversation_that_its_input_has_begun() -> None:
+    team = Team(approves)
+    for number in range(LIMIT):
+        with inside(asked("judge", {"input": "document 1"})):
+            hears(f"Document 1, as I was asked the {number}. time")
+            team.says("No violation.")
+
+    assert team.run.last_reason is Reason.OUTPUT_REPETITION
+
+
+# -- answers that were under way together
+
+
+def answered(run: Any, together: int, times: int, text: str = "Ja.") -> bool:
+    """Whether the run goes on after so many requests at a time."""
+    for _ in range(times):
+        asked_for = [run.before_model().allowed for _ in range(together)]
+        if not all(asked_for):
+            return False
+        for _ in asked_for:
+            run.after_model(Usage(), text)
+    return run.mode is Mode.OPEN
+
+
+@pytest.mark.parametrize("together", [3, 8])
+def test_the_same_answer_to_a_question_that_was_asked_several_times_at_once(together: int) -> None:
+    run = Breaker().run()
+
+    assert answered(run, together, LIMIT - 1)
+    assert not answered(run, together, 1)
+    assert run.last_reason is Reason.OUTPUT_REPETITION
+
+
+def test_answers_that_are_read_one_by_one_count_each() -> None:
+    run = Breaker().run()
+
+    assert answered(run, 3, 1)
+    assert answered(run, 1, LIMIT - 2)
+    assert not answered(run, 1, 1)

@@ -85,7 +85,7 @@ def test_the_runner_still_calls_a_tool_by_its_attribute_with_the_message_s_own_i
     assert "tool.call(tool_use.input)" in source, "see turn.py: calls are found by their input"
 
 
-@pytest.mark.parametrize("name", ["_closed", "_max_iterations", "_pending_compaction"])
+@pytest.mark.parametrize("name", ["_closed", "_max_iterations", "_params", "_pending_compaction"])
 def test_a_runner_still_keeps_what_tells_whether_it_asks_again(name: str) -> None:
     with Anthropic(api_key="any") as client:
         runner = client.beta.messages.tool_runner(model="m", max_tokens=9, tools=[], messages=[])

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
 
 #: What goes wrong on the way to a provider: of Python itself, of httpx, aiohttp, and the clients.
@@ -47,8 +48,10 @@ class Requests:
         #: The tasks in which a request is under way.
         self._asking: set[Any] = set()
 
-    def opened(self, *_: Any, **__: Any) -> None:
+    def opened(self, callback_context: Any, llm_request: Any) -> None:
         """Before a request. Raises StoppedError if it must not be sent."""
+        del callback_context
+        hears(_asked_first(llm_request.contents))
         self._pay_for_the_cut_off()
         verdict = self.run.before_model()
         if not verdict.allowed:
@@ -90,6 +93,13 @@ def _is_lost(error: Exception) -> bool:
     """
     names = {kind.__name__ for each in (error, error.__cause__) for kind in type(each).__mro__}
     return bool(names & _LOST) and not names & _NEVER_SENT
+
+
+def _asked_first(contents: Any) -> str:
+    """What a user has said first of all."""
+    said = (each.parts or [] for each in contents if each.role == "user")
+    texts = ("".join(part.text or "" for part in parts) for parts in said)
+    return next((each for each in texts if each), "")
 
 
 def usage_of(response: Any) -> Usage:

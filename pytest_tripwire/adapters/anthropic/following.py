@@ -10,8 +10,9 @@ from typing import Any
 
 from anthropic import APIConnectionError, APIError, APIStatusError
 
-from pytest_tripwire.adapters.anthropic.turn import TURN, Turn, after_message
+from pytest_tripwire.adapters.anthropic.turn import TURN, Turn, after_message, field
 from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
 
 #: After these the runner asks the model again; after any other it is done. A conversation that was
@@ -50,6 +51,7 @@ def follow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> Iterato
                 requests.answered(message)
                 yield item
             TURN.set(turn)
+            requests.hears()
             if message.stop_reason == "tool_use":
                 runner.generate_tool_call_response()
         runner.close()
@@ -76,6 +78,7 @@ async def afollow(runner: Any, run: BreakerRun, *, count_model: bool = True) -> 
                 requests.answered(message)
                 yield item
             TURN.set(turn)
+            requests.hears()
             if message.stop_reason == "tool_use":
                 await runner.generate_tool_call_response()
         await runner.close()
@@ -96,12 +99,19 @@ class _Requests:
 
     def opens(self) -> bool:
         """Whether the runner may go on. It is asked for its end too, which costs no request."""
+        self.hears()
         if self._run.mode == "stopped":
             return False
         if not (self._counts and self._asks_again()):
             return True
         self._open = self._run.before_model().allowed
         return self._open
+
+    def hears(self) -> None:
+        """What is said and done from here on is about what the runner was asked first. Who has read
+        a message may go on in another context, or have another runner at hand.
+        """
+        hears(_asked_first(getattr(self._runner, "_params", {}).get("messages") or ()))
 
     @contextmanager
     def failing(self) -> Iterator[None]:
@@ -140,6 +150,7 @@ class _Requests:
             self._goes_on = message.stop_reason in _GOES_ON
             self._answers += 1
         if self._open:
+            self.hears()
             after_message(self._run, message)
         self._open = False
 
@@ -158,6 +169,12 @@ class _Requests:
         if self._open:
             self._run.after_model(Usage())
         self._open = False
+
+
+def _asked_first(messages: Iterable[Any]) -> str:
+    """What a user has said first of all."""
+    said = (str(field(each, "content")) for each in messages if field(each, "role") == "user")
+    return next(said, "")
 
 
 def _cost_nothing(error: BaseException) -> bool:

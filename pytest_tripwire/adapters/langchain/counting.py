@@ -10,7 +10,9 @@ from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.exceptions import ModelError
 from langchain_core.language_models import BaseChatModel
 
+from pytest_tripwire.adapters.langchain.heard import first_of
 from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
 
 ChatModel = TypeVar("ChatModel")
@@ -29,13 +31,15 @@ class ModelCounter(BaseCallbackHandler):
 
     Args:
         run: is told. A request that it does not allow raises RunStoppedError and is not sent.
+        listens: whether the messages of a request tell what the agent was asked first; False where
+            somebody else tells it.
     """
 
     raise_error = True
     run_inline = True
 
-    def __init__(self, run: BreakerRun) -> None:
-        self._run = run
+    def __init__(self, run: BreakerRun, *, listens: bool = True) -> None:
+        self._run, self._listens = run, listens
         self._open: set[UUID] = set()
         self._lock = Lock()
 
@@ -46,8 +50,12 @@ class ModelCounter(BaseCallbackHandler):
     def __hash__(self) -> int:
         return hash((ModelCounter, id(self._run)))
 
-    def on_chat_model_start(self, *_given: Any, run_id: UUID, **_named: Any) -> None:
+    def on_chat_model_start(
+        self, _model: Any, messages: list[list[Any]], *, run_id: UUID, **_named: Any
+    ) -> None:
         """Open a turn."""
+        if self._listens and messages:
+            hears(first_of(messages[0]))
         self._begin(run_id)
 
     def on_llm_start(self, *_given: Any, run_id: UUID, **_named: Any) -> None:

@@ -25,8 +25,10 @@ from pytest_tripwire.adapters.langchain.asking import (
 from pytest_tripwire.adapters.langchain.bodies import agent_of
 from pytest_tripwire.adapters.langchain.carried import Carried, UnfitArgumentsError
 from pytest_tripwire.adapters.langchain.handoffs import how_to_declare, is_hand_off
+from pytest_tripwire.adapters.langchain.heard import asked_first
 from pytest_tripwire.adapters.langchain.names import refuse_another
 from pytest_tripwire.adapters.langchain.results import nothing_yet, problem
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun, UndeclaredToolError
 from pytest_tripwire.timeline import Effect, ToolCall, ToolSpec, spec_of
 
@@ -99,6 +101,7 @@ class Deciding:
 
     def call(self, request: Any, handler: Any) -> Any:
         """What the model is shown of a call."""
+        hears(asked_first(request.state))
         self.take(_tools_of(request))
         carried = Carried(request, self._tools)
 
@@ -129,6 +132,7 @@ class Deciding:
 
     async def acall(self, request: Any, handler: Any) -> Any:
         """The same as a task."""
+        hears(asked_first(request.state))
         self.take(_tools_of(request))
         carried = Carried(request, self._tools)
 

@@ -11,6 +11,8 @@ from langchain_core.messages import AIMessage
 
 from pytest_tripwire.adapters.langchain.counting import ModelCounter, RunStoppedError, counted
 from pytest_tripwire.adapters.langchain.deciding import Deciding
+from pytest_tripwire.adapters.langchain.heard import asked_first
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import Mode, ToolSpec
 
@@ -59,10 +61,11 @@ class TripwireMiddleware(AgentMiddleware):
 
     def wrap_model_call(self, request: Any, handler: Any) -> Any:
         """Count a request, or end the agent instead of sending it."""
+        hears(asked_first(request.state))
         self._take(request.tools)
         if not self._count_model:
             return self._stop() or handler(request)
-        counter = ModelCounter(self._run)
+        counter = ModelCounter(self._run, listens=False)
         try:
             return handler(_told(request, counter))
         except RunStoppedError as stopped:
@@ -73,10 +76,11 @@ class TripwireMiddleware(AgentMiddleware):
 
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
         """The same as a task."""
+        hears(asked_first(request.state))
         self._take(request.tools)
         if not self._count_model:
             return self._stop() or await handler(request)
-        counter = ModelCounter(self._run)
+        counter = ModelCounter(self._run, listens=False)
         try:
             return await handler(_told(request, counter))
         except RunStoppedError as stopped:

@@ -15,6 +15,7 @@ from pytest_tripwire.adapters.openai_agents.metered import (
     model_of,
 )
 from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import Mode
 
@@ -55,6 +56,7 @@ class Hooks(AgentHooks):
     def on_llm_start(self, *given: Any, **named: Any) -> Coroutine[Any, Any, None]:
         """Open a turn. What is awaited raises StoppedError if the request must not be sent."""
         # Now, in the SDK's own task: hooks are awaited in others, side by side.
+        hears(_asked_first(named["input_items"] if "input_items" in named else given[3]))
         if self._counts:
             begun(Request(self, self._run, asked_model()))
         return self._open(*given, **named)
@@ -99,6 +101,16 @@ class Hooks(AgentHooks):
     def _look_at(self, *given: Any, **named: Any) -> None:
         if self._check is not None:
             self._check(named["agent"] if "agent" in named else given[1])
+
+
+def _asked_first(items: Any) -> str:
+    """What a user has said first of all."""
+    said = (each.get("content") for each in items if isinstance(each, dict) and _is_users(each))
+    return str(next(said, ""))
+
+
+def _is_users(item: dict[str, Any]) -> bool:
+    return item.get("role") == "user"
 
 
 def _usage(response: Any) -> Usage:

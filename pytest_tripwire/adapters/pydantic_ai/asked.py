@@ -13,7 +13,9 @@ from pydantic_ai.exceptions import ApprovalRequired
 from pydantic_ai.messages import ToolReturn
 
 from pytest_tripwire.adapters.bridge import Bridge, is_refused, waits_for_yes
+from pytest_tripwire.adapters.pydantic_ai.metered import asked_first
 from pytest_tripwire.adapters.pydantic_ai.placed import Body, Call, body_of, plain
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import ToolSpec, spec_of
 
@@ -83,6 +85,8 @@ class Asked:
         reading = _READING.get()
         if reading is not None and reading.admits(call.body):
             return await call.execute(call.arguments)
+        # The framework may send a request in a task of its own, which tells this one nothing.
+        hears(asked_first(call.context.messages))
         ran = Ran(call)
         approved = bool(call.context.tool_call_approved)
         if approved:

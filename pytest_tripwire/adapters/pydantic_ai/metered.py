@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic_ai.exceptions import AgentRunError
+from pydantic_ai.messages import UserPromptPart
 from pydantic_ai.models.wrapper import WrapperModel
 
 from pytest_tripwire.breaker.budget import Usage
+from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
 
 
@@ -31,11 +33,12 @@ class Metered(WrapperModel):
         super().__init__(wrapped)
         self._run = run
 
-    async def request(self, *args: Any, **options: Any) -> Any:
+    async def request(self, messages: Any, *args: Any, **options: Any) -> Any:
         """The whole answer. Raises RunStoppedError if the run may not ask."""
+        hears(asked_first(messages))
         self._open()
         try:
-            response = await super().request(*args, **options)
+            response = await super().request(messages, *args, **options)
         except Exception:
             self._run.model_failed()
             raise
@@ -47,12 +50,13 @@ class Metered(WrapperModel):
         return response
 
     @asynccontextmanager
-    async def request_stream(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
+    async def request_stream(self, messages: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
         """The answer in pieces. Raises RunStoppedError if the run may not ask."""
+        hears(asked_first(messages))
         self._open()
         stream = None
         try:
-            async with super().request_stream(*args, **options) as stream:
+            async with super().request_stream(messages, *args, **options) as stream:
                 yield stream
         except Exception:
             if stream is None:
@@ -90,6 +94,12 @@ def metered(model: Any, run: BreakerRun) -> Metered | None:
             return None
         inner = inner.wrapped
     return Metered(model, run)
+
+
+def asked_first(messages: Any) -> str:
+    """What a user has said first of all; empty where the messages do not hold it."""
+    parts = (part for each in messages for part in each.parts)
+    return next((str(each.content) for each in parts if isinstance(each, UserPromptPart)), "")
 
 
 def usage_of(response: Any) -> Usage:
