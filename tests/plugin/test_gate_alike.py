@@ -46,8 +46,12 @@ DECLARED = "--tripwire-protection=harness"
 ONE = (("b", LOST),)
 ALL = tuple((agent, case) for agent in "ab" for case in CASE_IDS)
 KILLS = "import os, signal; tripwire.case.id == 'lost-write' and os.kill(os.getpid(), 9)"
+ENDS = "import os; tripwire.case.id == 'lost-write' and os._exit(0)"
 SITUATIONS = {
     "a worker that is killed": Situation((DECLARED, "-n", "1"), ONE, body=KILLS),
+    "a worker that ends itself as if all were well": Situation(
+        (DECLARED, "-n", "1"), ONE, body=ENDS
+    ),
     "a case that is deselected": Situation(
         (DECLARED, "--deselect", f"b/test_b.py::test_agent[{LOST}]"), ONE
     ),
