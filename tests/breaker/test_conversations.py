@@ -376,6 +376,7 @@ def test_what_is_asked_first_goes_on_with_what_an_earlier_process_has_counted() 
 def test_what_a_delegate_hears_is_nothing_to_its_boss() -> None:
     team = Team(approves)
     hears("what the boss is asked")
+    team.says("Done.")
     hears("what the boss is asked then")
     for _ in range(LIMIT):
         team.says("Let me ask again.")
