@@ -45,9 +45,14 @@ def execute(wanted: Wanted, streams: Streams, *, today: dt.date) -> int:
 def _shown(entries: Sequence[Entry], today: dt.date) -> list[str]:
     lines = []
     for each in sorted(entries, key=lambda entry: entry.expires):
-        left = (each.expires - today).days
-        when = f"{left} days left" if left >= 0 else "expired"
+        when = _when((each.expires - today).days)
         name = f"{flat(each.agent)} on {flat(each.case)} ({flat(each.check)})"
         why = f"{flat(each.reason)}, {flat(each.issue)}"
         lines.append(inert(f"{each.expires}  {when}  {name}: {why}"))
     return lines or ["nothing is known to fail"]
+
+
+def _when(left: int) -> str:
+    if left < 0:
+        return "expired"
+    return {0: "last day", 1: "1 day left"}.get(left, f"{left} days left")

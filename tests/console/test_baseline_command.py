@@ -59,6 +59,16 @@ def test_what_is_fixed_and_what_is_not_there_is_taken_out(
     ]
 
 
+@pytest.mark.parametrize(("days", "told"), [(0, "last day"), (1, "1 day left")])
+def test_the_end_of_an_entry_is_told_in_words(
+    command: Command, file: Path, days: int, told: str
+) -> None:
+    file.write_text(entry("deadline", days=days), encoding="utf-8")
+
+    assert command("baseline", "--file", str(file)) == 0
+    assert f"  {told}  shop on deadline" in command.out
+
+
 def test_what_expired_and_fails_stays(write: Write, command: Command, file: Path) -> None:
     text = entry("lost-write", days=-3)
     file.write_text(text, encoding="utf-8")
