@@ -8,7 +8,7 @@ import asyncio
 import dataclasses
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import agents
@@ -185,19 +185,29 @@ def test_the_sdk_has_what_the_adapter_rests_on(part: str) -> None:
 # -- the cases, with the SDK's own tools
 
 
-def support(way: str) -> Callable[[Task], Awaitable[Any]]:
-    async def agent(task: Task) -> Any:
-        model = task.model.openai_agents()
-        one = Agent[None](
-            name="support", instructions="Help.", tools=task.tools.openai_agents(), model=model
+def support(way: str) -> Callable[[Task], Any]:
+    def one(task: Task) -> Any:
+        return Agent[None](
+            name="support",
+            instructions="Help.",
+            tools=task.tools.openai_agents(),
+            model=task.model.openai_agents(),
         )
-        return (await go(way, one, task.prompt)).final_output
 
-    return agent
+    def at_once(task: Task) -> Any:
+        with asyncio.Runner() as runner:
+            # The SDK would make a loop of its own, and leave it open.
+            asyncio.set_event_loop(runner.get_loop())
+            return Runner.run_sync(one(task), task.prompt, **QUIET).final_output
+
+    async def agent(task: Task) -> Any:
+        return (await go(way, one(task), task.prompt)).final_output
+
+    return at_once if way == "sync" else agent
 
 
 @pytest.mark.parametrize("case", CASE_IDS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, "sync"])
 def test_every_case_is_contained_with_tools_of_the_sdk(way: str, case: str) -> None:
     run = Harness(case, support(way)).run()
 
