@@ -121,6 +121,36 @@ def test_a_sibling_after_the_stop_does_not_run() -> None:
     assert len(played.messages) == 1
 
 
+class Unplugged(Shop):
+    """A shop that somebody stops while it pays."""
+
+    def __init__(self, played: Played) -> None:
+        super().__init__()
+        self._run = played.run
+
+    def refund_order(self, order_id: str, note: str = "") -> str:
+        """Pay an order back."""
+        self._run.interrupt("Somebody has pulled the plug.")
+        return super().refund_order(order_id, note)
+
+
+@FORMS
+@SHAPES
+def test_a_write_that_is_under_way_at_the_stop_comes_to_its_end(
+    form: str, shape: dict[str, Any]
+) -> None:
+    played = Played()
+    played.shop = Unplugged(played)
+
+    moves = [calls(refund("A-1"), refund("A-2")), calls(refund("A-3"))]
+    played.play(*moves, asynchronous=form == "async", **shape)
+
+    assert played.shop.refunds == ["A-1"]
+    assert len(played.messages) == 1
+    assert played.stop is not None
+    assert [str(each.status) for each in played.stop.record.writes] == ["confirmed"]
+
+
 @FORMS
 def test_a_stop_closes_the_runner_whoever_counts_its_requests(form: str) -> None:
     played = Played(Breaker(budget=RunBudget(max_tool_calls=1)))
