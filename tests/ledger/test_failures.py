@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,37 @@ def test_a_server_whose_disk_is_full(url: str, server: Any) -> None:
     with closing(open_store(url)) as store:
         refuses(store, StoreFullError, "no room left", "could not extend file")
         store.settle("before", WriteStatus.CONFIRMED)
+
+
+# -- is somewhere else
+
+
+def _elsewhere(file: Path, other: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        if Path(f"{file}{end}").exists():
+            Path(f"{file}{end}").rename(f"{other}{end}")
+
+
+@pytest.mark.parametrize("another", [False, True], ids=["deleted", "replaced"])
+def test_a_file_that_is_not_where_it_was_is_closed_for_writes(file: Path, *, another: bool) -> None:
+    """What is written to a file without a name is known to nobody else."""
+    with closing(open_store(file)) as store:
+        _elsewhere(file, file.parent / "moved.db")
+        if another:
+            open_store(file).close()
+        with pytest.raises(StoreError, match=r"deleted, moved or replaced.*[Pp]ut it back"):
+            store.begin(made("refused"), free)
+        with pytest.raises(StoreError, match="deleted, moved or replaced"):
+            store.settle("before", WriteStatus.CONFIRMED)
+        with ThreadPoolExecutor() as others:  # a thread of its own has a connection of its own
+            assert others.submit(refused, store, "refused").result() is not None
+
+        _elsewhere(file.parent / "moved.db", file)
+        assert store.begin(made("after"), free) is None
+
+    with closing(open_store(file)) as again:
+        assert keys(again) == ["before", "after"]
+        assert [each.status for each in again.of_run("run")] == [WriteStatus.IN_FLIGHT] * 2
 
 
 # -- held by somebody else

@@ -72,6 +72,9 @@ class Backend(Protocol):
     def connect(self) -> Session:
         """A new connection. Raises StoreError."""
 
+    def opened(self) -> None:
+        """It was found to be a store: from now on it has to stay the one that it is."""
+
     def begin(self, session: Session, locks: Sequence[Lock], *, durable: bool) -> None:
         """Start a transaction that has `locks`. One that is not `durable` may be lost when the
         machine loses its power, whole and with nothing of what went before. Raises StoreError.
@@ -94,12 +97,18 @@ class SQLite:
         self.failures = Failures(f"sqlite:///{path}", "", driver, path.absolute().parent)
         self.turns = Turns(self.failures.where, lock_timeout_s)
         self._compiler = Compiler(self._engine.dialect)
+        self._path = path.absolute()
+        self._file: tuple[int, int] | None = None
 
     def connect(self) -> Session:
         """A new connection; see `Backend.connect`."""
         raw = _connected(self._engine, self.failures)
         raw.isolation_level = None
         return Session(raw, self._compiler, self.failures)
+
+    def opened(self) -> None:
+        """Remember which file it is; see `Backend.opened`."""
+        self._file = _identity(self._path)
 
     def begin(self, session: Session, locks: Sequence[Lock], *, durable: bool) -> None:
         """Start a transaction; see `Backend.begin`."""
@@ -108,6 +117,8 @@ class SQLite:
         if session.synchronous != wanted:
             session.text(f"PRAGMA synchronous={wanted}")
             session.synchronous = wanted
+        if self._file is not None and _identity(self._path) != self._file:
+            raise self.failures.elsewhere()
         session.begin("BEGIN IMMEDIATE")
 
 
@@ -136,6 +147,9 @@ class PostgreSQL:
         raw.autocommit = True
         return Session(raw, self._compiler, self.failures)
 
+    def opened(self) -> None:
+        """A server looks after its files itself."""
+
     def begin(self, session: Session, locks: Sequence[Lock], *, durable: bool) -> None:
         """Start a transaction; see `Backend.begin`. All of it is one round trip."""
         words = [self._words]
@@ -143,6 +157,15 @@ class PostgreSQL:
             words.append("SET LOCAL synchronous_commit = off")
         words += map(_locking, locks)
         session.begin("; ".join(words))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is that stands there; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _without_secrets(url: URL) -> str:

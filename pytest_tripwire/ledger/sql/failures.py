@@ -114,6 +114,16 @@ class Failures:
             kind = _told_by(self._folder) or kind
         return kind.error(f"the store {self.where} {kind.what}: {self._said(error)}. {kind.todo}")
 
+    def elsewhere(self) -> StoreError:
+        """The error to raise where another file, or none, stands where this one was: SQLite goes on
+        writing to the one that it has opened, and nobody would ever read that.
+        """
+        return StoreError(
+            f"the store {self.where} is not the file any more that this process has opened: it was "
+            "deleted, moved or replaced. Put it back, or start this process anew with the one that "
+            "is there now."
+        )
+
     def _said(self, error: Exception) -> str:
         said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         return said.replace(self._secret, "***") if self._secret else said

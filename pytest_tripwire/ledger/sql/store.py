@@ -56,6 +56,7 @@ class SqlStore:
         self._own = (0, "")
         self._now = now
         bring_up(self._sessions, lock_timeout_s)
+        backend.opened()
 
     def __repr__(self) -> str:
         return f"<SqlStore {self._where}>"
