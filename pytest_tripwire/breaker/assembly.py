@@ -5,6 +5,7 @@ carried.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from decimal import Decimal
 
 import msgspec
@@ -129,16 +130,22 @@ def _state(parts: Parts) -> RunState:
     elif parts.before is not None:
         state = taken_over(parts.before)
     expect_progress(state, parts.budget, judged=parts.judged, tenant=parts.context.tenant)
-    run_id = parts.context.run_id
-    state.approvals = Approvals(run_id, parts.ledger)
+    state.approvals = Approvals(parts.context.run_id, parts.ledger)
     if parts.memory is not None or parts.before is not None:
-        state.approvals.recall()
-        state.approvals.under(parts.context.policy)
-        state.denials |= denials_of(parts.ledger.denials_of(run_id))
+        # A store that fails is no reason to stop a run that is only watched.
+        with suppress(Exception) if parts.shadow else nullcontext():
+            _recall(state, parts)
     if parts.memory is not None:
-        _go_on(state, parts)
         progress_memory.restore(state.history, parts.memory.progress)
     return state
+
+
+def _recall(state: RunState, parts: Parts) -> None:
+    state.approvals.recall()
+    state.approvals.under(parts.context.policy)
+    state.denials |= denials_of(parts.ledger.denials_of(parts.context.run_id))
+    if parts.memory is not None:
+        _go_on(state, parts)
 
 
 def _go_on(state: RunState, parts: Parts) -> None:
@@ -165,7 +172,12 @@ def _kin(lock: RunLock, budget: RunBudget, memory: RunMemory | None) -> Kin:
 
 def _spent(parts: Parts) -> Mapping[str, Decimal] | None:
     if parts.memory is not None:
-        return spent_by_now(parts.memory, parts.ledger)
+        try:
+            return spent_by_now(parts.memory, parts.ledger)
+        except Exception:
+            if not parts.shadow:
+                raise
+            return parts.memory.spent
     return None if parts.before is None else spent_since(parts.before, parts.ledger)
 
 

@@ -39,13 +39,17 @@ def _closed(core: Core) -> InterruptionRecord | None:
         if core.mode is Mode.OPEN and entry.status in UNSETTLED:
             modes.leave_open(left_unknown(entry, core.state.evidence[entry.key]))
     record = _record(core, modes)
-    if core.mode is Mode.OPEN and any(entry.run_id == core.run_id for entry in written):
+    # One that is only watched ends open, whatever it has lost: whoever that holds has to find it.
+    settled = core.mode is Mode.OPEN and all(entry.is_certain for entry in written)
+    if settled and any(entry.run_id == core.run_id for entry in written):
         _forget_ahead(core)
     gone(core)
     return record
 
 
 def _record(core: Core, modes: Modes) -> InterruptionRecord | None:
+    if core.shadow is not None:
+        return None  # it was held by nothing, so its end says nothing of what holds others
     record = core.ledger.record_of(core.run_id)
     if core.mode is not Mode.OPEN:
         if record is None:

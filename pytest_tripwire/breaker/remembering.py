@@ -142,14 +142,16 @@ def context_of(
     workflow: str,
     request_id: str,
     now: float,
+    watched: bool,
 ) -> RunContext:
     """The context of a run that is taken up, as the caller says it. Raises StateError where that is
-    another run than the state's, or one that is over.
+    another run than the state's, or one that is over. One that is only `watched` goes on whatever
+    the store says of it.
     """
     _check_same("tenant", memory.tenant, tenant, needed=True)
     _check_same("workflow", memory.workflow, workflow)
     _check_same("request_id", memory.request_id, request_id)
-    record = ledger.record_of(memory.run_id)
+    record = None if watched else ledger.record_of(memory.run_id)
     if record is not None and record.ended_as not in _GOES_ON:
         became = "is not over" if record.ended_as is None else f"ended as {record.ended_as}"
         raise StateError(
@@ -161,7 +163,8 @@ def context_of(
             f"run(state=...): run {memory.run_id[:80]} had come to its end when the state was "
             "made. Begin a new run"
         )
-    _check_store(memory, ledger)
+    if not watched:
+        _check_store(memory, ledger)
     return RunContext(
         run_id=memory.run_id,
         tenant=memory.tenant,

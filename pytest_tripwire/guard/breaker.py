@@ -202,6 +202,7 @@ class Breaker:
                 workflow=workflow,
                 request_id=request_id,
                 now=now,
+                watched=self._shadow,
             )
             self._named(context.request_id)
             context = self._of_this_breaker(context, inputs=inputs)

@@ -25,6 +25,7 @@ from pytest_tripwire.breaker import (
     Resume,
     ResumeRefusedError,
     RunBudget,
+    StateError,
     Status,
     ToolCall,
     ToolSpec,
@@ -594,6 +595,23 @@ def test_a_run_that_was_stopped_is_open_where_it_is_only_watched(shop: Shop) -> 
     assert run.close() is None
 
 
+def test_a_checkpoint_of_a_run_that_somebody_has_recorded_goes_on_where_it_is_only_watched(
+    shop: Shop,
+) -> None:
+    lose(shop.run, "A")
+    state = shop.run.snapshot()
+    enforced = shop.begun("enforce", state=state)
+    enforced.interrupt("enough")
+    assert enforced.close() is not None
+
+    run = shop.begun("shadow", state=state)
+
+    assert run.call("look", {"order": "A"}) == {"order": "A"}
+    assert run.close() is None
+    with pytest.raises(StateError, match="was interrupted"):
+        shop.begun("enforce", state=state)
+
+
 class StoreError(Exception):
     """The store is down."""
 
@@ -612,6 +630,23 @@ class DownLedger(MemoryLedger):
 
     def record_of(self, run_id: str) -> Any:
         raise StoreError
+
+    def approvals_of(self, run_id: str) -> Any:
+        raise StoreError
+
+    def denials_of(self, run_id: str) -> Any:
+        raise StoreError
+
+
+def test_a_checkpoint_goes_on_though_the_store_is_down(shop: Shop) -> None:
+    shop.run.call("pay", {"order": "A"})
+    state = shop.run.snapshot()
+    limits = RunBudget(max_side_effects=1)
+    run = Shop(store=DownLedger(), budget=limits).begun("shadow", state=state)
+
+    assert run.call("pay", {"order": "B"}) == {"payment_id": "P-1"}
+    assert told(run) == ["side_effect_budget"]
+    assert run.close() is None
 
 
 def test_a_store_that_is_down_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:

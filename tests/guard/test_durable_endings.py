@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_tripwire.breaker import Breaker, Interrupted, ToolSpec
+from pytest_tripwire.ledger.lost import adopt
+from pytest_tripwire.timeline import WriteStatus
 
 SPECS = {
     "pay": ToolSpec(name="pay", effect="write", identity=("order",)),
@@ -62,3 +64,33 @@ def test_a_run_that_left_a_write_unknown_keeps_all(path: Path) -> None:
         run.guard({"pay": lose}, SPECS)["pay"]("A-1")
 
     assert left_ahead(path) == [run.run_id]
+
+
+def test_a_run_that_was_only_watched_leaves_who_is_held_by_it_a_way_out(path: Path) -> None:
+    """What it has lost may have happened in truth, and holds who enforces; so it can be found."""
+    watching = Breaker(store=path, specs=SPECS, mode="shadow", lease_s=1)
+    with watching.run(request_id="m-1") as run, pytest.raises(TimeoutError):
+        run.guard({"pay": lose}, SPECS)["pay"]("A-1")
+    enforcing = Breaker(store=path, specs=SPECS)
+    held = enforcing.run(request_id="m-2")
+    pay = held.guard({"pay": lambda order: {"id": order}}, SPECS)["pay"]
+    assert pay("A-1")["reason"] == "unknown_side_effect"
+    assert held.close() is not None
+
+    store = enforcing.store
+    (record,) = adopt(store, enforcing.clock.now() + 1)
+    (lost,) = record.writes
+    assert (record.run_id, lost.status) == (run.run_id, WriteStatus.UNKNOWN)
+    store.resolve_write(lost.key, WriteStatus.REJECTED, operator="ada")
+
+    with enforcing.run(request_id="m-2") as free:
+        assert free.guard({"pay": lambda order: {"id": order}}, SPECS)["pay"]("A-1")["id"] == "A-1"
+
+
+def test_a_run_that_was_only_watched_and_lost_nothing_leaves_nothing(path: Path) -> None:
+    with Breaker(store=path, specs=SPECS, mode="shadow").run(request_id="m-1") as run:
+        pay = run.guard({"pay": lambda order: {"id": order}}, SPECS)["pay"]
+        assert pay("A-1") == pay("A-1")
+
+    assert left_ahead(path) == []
+    assert run.stats().not_run == 1
