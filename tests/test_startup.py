@@ -11,6 +11,7 @@ OURS = {
     "pytest_tripwire.cases",
     "pytest_tripwire.cases.catalogue",
     "pytest_tripwire.plugin",
+    "pytest_tripwire.plugin.brief",
     "pytest_tripwire.plugin.cells",
     "pytest_tripwire.plugin.clash",
     "pytest_tripwire.plugin.fixtures",

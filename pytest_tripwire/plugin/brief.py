@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,9 +14,9 @@ def cut(call: pytest.CallInfo[None], report: Any) -> None:
     each timeline would stand in the log once more, right under the gate's word.
     """
     crash = getattr(report.longrepr, "reprcrash", None)
-    if crash is None or call.excinfo is None:
+    # Whoever has not loaded the harness has no failure of ours.
+    harness = sys.modules.get("pytest_tripwire.harness")
+    if crash is None or call.excinfo is None or harness is None:
         return
-    from pytest_tripwire.harness import TripwireFailure
-
-    if isinstance(call.excinfo.value, TripwireFailure):
+    if isinstance(call.excinfo.value, harness.TripwireFailure):
         crash.message = crash.message.partition("\n\n")[0]
