@@ -1,12 +1,14 @@
-"""Agents that need no framework and no SDK, for every suite that plays whole cases."""
+"""Agents that need no framework and no SDK, and a server for what is kept in a database."""
 
 from __future__ import annotations
 
 import asyncio
 import http.client
 import json
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,3 +139,25 @@ def play() -> Callable[..., Run]:
         return _played(agent, case, how, **options)
 
     return by
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Any]:
+    """A PostgreSQL server of this process's own."""
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip("psycopg", reason='it needs psycopg: pip install "psycopg[binary]"')
+    from .ledger import cluster
+
+    programs = cluster.programs()
+    if programs is None:
+        pytest.skip(cluster.HOW_TO_GET_IT)
+    with cluster.running(programs) as running:
+        yield running
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where files lie that outlive processes, and not the machine: in memory, where that can be."""
+    memory = Path("/dev/shm")  # noqa: S108 - what is made in it has a name of its own
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name)

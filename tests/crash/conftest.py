@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pytest
 
 from pytest_tripwire.ledger import open_store
 
-from ..ledger import cluster  # noqa: TID252 - no package to import from
 from .agent import Life
 from .case import Case
 from .worker import End, Order
@@ -71,25 +69,6 @@ def empty(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("crash") / "empty.db"
     open_store(path).close()
     return path
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[cluster.Cluster]:
-    """A PostgreSQL server of this process's own."""
-    pytest.importorskip("psycopg", reason='it needs psycopg: pip install "psycopg[binary]"')
-    programs = cluster.programs()
-    if programs is None:
-        pytest.skip(cluster.HOW_TO_GET_IT)
-    with cluster.running(programs) as made:
-        yield made
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Where files lie that outlive processes, and not the machine: in memory, where that can be."""
-    memory = Path("/dev/shm")  # noqa: S108 - what is made in it has a name of its own
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
-        yield Path(name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,37 +19,6 @@ from pytest_tripwire.timeline import InterruptionRecord, WriteEntry
 
 HERE = Path(__file__).parent
 SECONDS = 60
-
-
-def _loaded(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"ledger_{name}", HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Any]:
-    """A PostgreSQL server of this process's own."""
-    pytest.importorskip("sqlalchemy")
-    pytest.importorskip("psycopg", reason='it needs psycopg: pip install "psycopg[binary]"')
-    cluster = _loaded("cluster")
-    programs = cluster.programs()
-    if programs is None:
-        pytest.skip(cluster.HOW_TO_GET_IT)
-    with cluster.running(programs) as running:
-        yield running
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Where files lie that need not survive anything: in memory, where that can be."""
-    memory = Path("/dev/shm")  # noqa: S108 -- what is made in it has a name of its own
-    where = memory if memory.is_dir() else None
-    with tempfile.TemporaryDirectory(dir=where) as name:
-        yield Path(name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
