@@ -63,9 +63,9 @@ class Ledger(Protocol):
     def begin(
         self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
     ) -> WriteEntry | None:
-        """Store `entry` before its write is dispatched, unless `conflict`, given the entries of
-        its resource in order, names one that stands in the way. The check and the insertion are
-        one atomic step. Returns that entry, or None when `entry` was stored.
+        """Store `entry` before its write is dispatched, unless `conflict`, given the entries that
+        are `bearing` on it in order, names one that stands in the way. The check and the insertion
+        are one atomic step. Returns that entry, or None when `entry` was stored.
 
         `ahead` is what the record of the run would be if its process died now; the last one is
         kept, for whoever finds the write and nobody who made it.
@@ -75,6 +75,12 @@ class Ledger(Protocol):
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:
         """Every write of one resource, oldest first."""
+
+    def bearing(self, resource: str, work: str) -> tuple[WriteEntry, ...]:
+        """The writes of one resource that decide about the next one of the piece of work `work`,
+        oldest first: those that are not settled, and all since the first of that work. What a
+        decision costs must not grow with all that was ever written.
+        """
 
     def of_run(self, run_id: str) -> tuple[WriteEntry, ...]:
         """Every write of one run, oldest first."""

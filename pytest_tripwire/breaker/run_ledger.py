@@ -87,6 +87,10 @@ class RunLedger:
         """Every write of one resource, oldest first; the family's as if they were its own."""
         return self._own(self._ledger.of_resource(resource))
 
+    def bearing(self, resource: str, work: str) -> tuple[WriteEntry, ...]:
+        """See `Ledger.bearing`; the family's as if they were its own."""
+        return self._own(self._ledger.bearing(resource, work))
+
     def of_run(self, run_id: str) -> tuple[WriteEntry, ...]:
         """Every write of a run and of those that work for it, under their own ids, oldest first."""
         below = [each for each in self._kin if each == run_id or each.startswith(f"{run_id}/")]

@@ -136,7 +136,7 @@ class Writes:
                 continue
             if not covers(spec, about, resource, self._core.tenant):
                 continue
-            for entry in self._core.ledger.of_resource(resource):
+            for entry in self._core.ledger.bearing(resource, ""):
                 if entry.status is WriteStatus.UNKNOWN:
                     age = admitted.at - last_sent(entry, now=admitted.at)
                     reading = interpret(outcome, spec, about, age_s=age)
@@ -193,7 +193,7 @@ class Writes:
         return reading.result_id is None or reading.result_id not in ids
 
     def _release_hold(self, resource: str) -> None:
-        known = self._core.ledger.of_resource(resource)
+        known = self._core.ledger.bearing(resource, "")
         if not any(entry.status is WriteStatus.UNKNOWN for entry in known):
             self._core.state.held.pop(resource, None)
             self._core.state.watched.pop(resource, None)

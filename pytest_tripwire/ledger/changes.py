@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from pytest_tripwire.breaker.epoch import work_of
 from pytest_tripwire.ledger.store import Wanted
 from pytest_tripwire.timeline import (
     ApprovalNote,
@@ -42,6 +43,13 @@ def settled(
         reconciled=reconciled or entry.reconciled,
         came_back=came_back or entry.came_back,
     )
+
+
+def bearing(entries: Sequence[WriteEntry], work: str) -> tuple[WriteEntry, ...]:
+    """Of the writes of a resource those that decide about the next one; see `Ledger.bearing`."""
+    ours = (number for number, each in enumerate(entries) if work_of(each.epoch) == work)
+    first = next(ours, len(entries))
+    return (*(each for each in entries[:first] if not each.is_certain), *entries[first:])
 
 
 def happened(

@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from pytest_tripwire.breaker.epoch import work_of
 from pytest_tripwire.breaker.port import Conflict, SupersededError
 from pytest_tripwire.ledger.changes import (
+    bearing,
     claimed,
     counted,
     ended,
@@ -66,7 +68,8 @@ class MemoryLedger:
         """Store `entry` unless `conflict` names another one; see `Ledger.begin`."""
         with self._lock:
             self._check(entry.run_id, ahead)
-            other = conflict(self._listed(self._by_resource, entry.resource))
+            known = self._listed(self._by_resource, entry.resource)
+            other = conflict(bearing(known, work_of(entry.epoch)))
             if other is None:
                 stored = msgspec.structs.replace(entry, seq=len(self._entries) + 1)
                 self._entries[entry.key] = stored
@@ -85,6 +88,10 @@ class MemoryLedger:
         """Every write of one resource, oldest first."""
         with self._lock:
             return self._listed(self._by_resource, resource)
+
+    def bearing(self, resource: str, work: str) -> tuple[WriteEntry, ...]:
+        """Those of them that decide about the next one; see `Ledger.bearing`."""
+        return bearing(self.of_resource(resource), work)
 
     def of_run(self, run_id: str) -> tuple[WriteEntry, ...]:
         """Every write of one run, oldest first."""

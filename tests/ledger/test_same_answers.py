@@ -36,7 +36,7 @@ ENTRIES = st.builds(
     WriteEntry,
     key=st.just(""),
     run_id=FEW,
-    epoch=TEXT,
+    epoch=FEW | TEXT,
     tool=TEXT,
     kind=FEW,
     resource=FEW,
@@ -129,6 +129,7 @@ OPERATIONS = st.one_of(
     call("records", WANTED),
     call("lost", SECONDS),
     call("of_resource", FEW),
+    call("bearing", FEW, FEW),
     call("entry", KEY),
 )
 

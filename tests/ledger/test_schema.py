@@ -55,7 +55,7 @@ def state(sessions: Sessions) -> Any:
     colours = sa.text("SELECT * FROM tripwire_writes")
     rows = sessions.read(lambda session: session.rows(colours, {}))
     return sessions.read(lambda session: session.rows(version, {})[0][0]), [
-        row[10:] for row in rows
+        row[11:] for row in rows
     ]
 
 

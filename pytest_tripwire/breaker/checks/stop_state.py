@@ -41,7 +41,7 @@ def _lost_write(run: Core, proposal: Proposal) -> Finding | None:
     stop = run.stop
     if stop is None or stop.reason.family is not Family.BUDGET or not proposal.spec.mutates:
         return None
-    known = run.ledger.of_resource(proposal.intent.resource)
+    known = run.ledger.bearing(proposal.intent.resource, "")
     lost = next((each for each in known if each.status is WriteStatus.UNKNOWN), None)
     if lost is None:
         return None

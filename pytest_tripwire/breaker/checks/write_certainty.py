@@ -41,12 +41,24 @@ def write_certainty(run: Core, proposal: Proposal) -> Finding | None:
     """Holds a write over an unknown one and refuses a confirmed one."""
     if not proposal.spec.mutates:
         return None
-    entry = standing(run, run.ledger.of_resource(proposal.intent.resource), proposal)
+    entry = standing(run, bearing(run, proposal.intent.resource), proposal)
     if entry is None:
         entry = _as_a_nonce(run, proposal) or _related(run, proposal)
     if entry is not None:
         return explain(entry, run, proposal)
     return _stale(run, proposal)
+
+
+def bearing(run: Core, resource: str) -> Sequence[WriteEntry]:
+    """What decides about a write of the resource: also what others have done for other work, where
+    the run has learned of it by reconciling.
+    """
+    ledger = run.ledger
+    return (
+        ledger.of_resource(resource)
+        if run.answers
+        else ledger.bearing(resource, work_of(run.epoch))
+    )
 
 
 def standing(run: Core, known: Sequence[WriteEntry], proposal: Proposal) -> WriteEntry | None:
@@ -83,7 +95,7 @@ def _as_a_nonce(run: Core, proposal: Proposal) -> WriteEntry | None:
     if other is None:
         return None
     same = msgspec.structs.replace(proposal, intent=other)
-    return standing(run, run.ledger.of_resource(other.resource), same)
+    return standing(run, bearing(run, other.resource), same)
 
 
 def _related(run: Core, proposal: Proposal) -> WriteEntry | None:
@@ -92,7 +104,7 @@ def _related(run: Core, proposal: Proposal) -> WriteEntry | None:
         return None
     loose = run.state.history.free.loosen(proposal.call, proposal.spec)
     for own in run.state.own.concerning(loose, declared=proposal.spec.identity is not None):
-        for entry in run.ledger.of_resource(own.resource):
+        for entry in bearing(run, own.resource):
             if entry.key == own.key and entry.status is WriteStatus.UNKNOWN:
                 return entry
     return None

@@ -91,6 +91,10 @@ class SqlStore:
         """Every write of one resource, oldest first."""
         return self._sessions.read(lambda session: writes.of_resource(session, resource))
 
+    def bearing(self, resource: str, work: str) -> tuple[WriteEntry, ...]:
+        """Those of them that decide about the next one; see `Ledger.bearing`."""
+        return self._sessions.read(lambda session: writes.bearing(session, resource, work))
+
     def of_run(self, run_id: str) -> tuple[WriteEntry, ...]:
         """Every write of one run, oldest first."""
         return self._sessions.read(lambda session: writes.of_run(session, run_id))

@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
+from pytest_tripwire.breaker.epoch import work_of
 from pytest_tripwire.breaker.port import Conflict, SupersededError
 from pytest_tripwire.ledger.changes import settled
 from pytest_tripwire.ledger.sql.bodies import body_of, handle, quoted, unquoted, value_of
 from pytest_tripwire.ledger.sql.compiled import Upsert, parameters
 from pytest_tripwire.ledger.sql.session import Row, Session
-from pytest_tripwire.ledger.sql.tables import AHEAD, RECORDS, WRITES
+from pytest_tripwire.ledger.sql.tables import AHEAD, RECORDS, UNSETTLED, WRITES
 from pytest_tripwire.timeline import InterruptionRecord, WriteEntry, WriteStatus
 
 _ENTRIES = sa.select(
@@ -24,6 +25,19 @@ _ENTRIES = sa.select(
     WRITES.c.body,
 )
 _OF_RESOURCE = _ENTRIES.where(WRITES.c.resource == sa.bindparam("resource")).order_by(WRITES.c.seq)
+_OURS = WRITES.alias()
+_FIRST_OF_WORK = (
+    sa.select(sa.func.min(_OURS.c.seq))
+    .where(
+        _OURS.c.resource == sa.bindparam("resource"),
+        _OURS.c.work == sa.bindparam("work"),
+    )
+    .scalar_subquery()
+)
+_OF_THIS = _ENTRIES.where(WRITES.c.resource == sa.bindparam("resource"))
+_BEARING = sa.union(
+    _OF_THIS.where(UNSETTLED), _OF_THIS.where(WRITES.c.seq >= _FIRST_OF_WORK)
+).order_by(sa.text("seq"))
 _OF_RUN = _ENTRIES.where(WRITES.c.run_id == sa.bindparam("run_id")).order_by(WRITES.c.seq)
 _OF_KEY = _ENTRIES.where(WRITES.c.key == sa.bindparam("key"))
 _OF_KEY_TO_CHANGE = _OF_KEY.with_for_update()
@@ -34,6 +48,7 @@ _INSERT = (
             "key",
             "run_id",
             "resource",
+            "work",
             "status",
             "lease_until",
             "result_id",
@@ -62,7 +77,7 @@ def begin(
     """
     if ahead is not None:
         _check(session, ahead)
-    other = conflict(of_resource(session, entry.resource))
+    other = conflict(bearing(session, entry.resource, work_of(entry.epoch)))
     if other is None:
         session.run(_INSERT, _row_of(entry))
         if ahead is not None:
@@ -84,6 +99,12 @@ def _check(session: Session, ahead: InterruptionRecord) -> None:
 def of_resource(session: Session, resource: str) -> tuple[WriteEntry, ...]:
     """Every write of one resource, oldest first."""
     return tuple(map(_entry, session.rows(_OF_RESOURCE, {"resource": handle(resource)})))
+
+
+def bearing(session: Session, resource: str, work: str) -> tuple[WriteEntry, ...]:
+    """Those of them that decide about the next one; see `Ledger.bearing`."""
+    values = {"resource": handle(resource), "work": handle(work)}
+    return tuple(map(_entry, session.rows(_BEARING, values)))
 
 
 def of_run(session: Session, run_id: str) -> tuple[WriteEntry, ...]:
@@ -123,6 +144,7 @@ def _row_of(entry: WriteEntry) -> dict[str, Any]:
         "key": handle(entry.key),
         "run_id": handle(entry.run_id),
         "resource": handle(entry.resource),
+        "work": handle(work_of(entry.epoch)),
         "lease_until": entry.lease_until,
         "body": body_of(entry),
         **_changing(entry),
