@@ -156,7 +156,10 @@ def take_up(
     """
     record = _found(ledger, wanted, now)
     _permitted(record, wanted, authorise, compatible)
-    _settled((*record.writes, *holding(ledger, record, now)), wanted)
+    unsettled = _unsettled((*record.writes, *holding(ledger, record, now)), wanted)
+    if unsettled is not None:
+        # What is unsettled may be what the one who was faster is writing.
+        raise _too_late(wanted) if _is_late(ledger, wanted) else unsettled
     if wanted.inputs and record.inputs and wanted.inputs != record.inputs:
         return _linked(ledger, record, wanted, new_id())
     limit = _limit(record, wanted, reload)
@@ -223,14 +226,19 @@ def _permitted(
         )
 
 
-def _settled(writes: Sequence[WriteEntry], wanted: Resume) -> None:
+def _is_late(ledger: Ledger, wanted: Resume) -> bool:
+    record = ledger.record_of(wanted.run_id)
+    return record is not None and record.token_version != wanted.token_version
+
+
+def _unsettled(writes: Sequence[WriteEntry], wanted: Resume) -> ResumeRefusedError | None:
     """Every unknown write is reconciled: the run's own, and those of others that hold it."""
     unsettled = [entry.tool for entry in writes if entry.status in UNSETTLED]
-    if unsettled and not wanted.read_only:
-        raise ResumeRefusedError(
-            f"the outcome of {', '.join(unsettled)} is unknown: reconcile first, or resume "
-            "read-only"
-        )
+    if not unsettled or wanted.read_only:
+        return None
+    return ResumeRefusedError(
+        f"the outcome of {', '.join(unsettled)} is unknown: reconcile first, or resume read-only"
+    )
 
 
 def _limit(record: InterruptionRecord, wanted: Resume, reload: Reload) -> Finding | None:

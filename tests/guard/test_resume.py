@@ -7,6 +7,7 @@ import threading
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from pytest_tripwire.breaker import (
@@ -21,7 +22,7 @@ from pytest_tripwire.breaker import (
     Usage,
 )
 from pytest_tripwire.guard import Resume
-from pytest_tripwire.timeline import SafeAction, WriteStatus
+from pytest_tripwire.timeline import SafeAction, ToolCall, WriteStatus
 
 SPECS = {
     "get": ToolSpec(name="get", effect="read", identity=("order",), result_version="version"),
@@ -264,6 +265,20 @@ def test_old_token_is_refused(shop: Shop) -> None:
     shop.resumed(record)
 
     with pytest.raises(ResumeRefusedError, match="was taken up by somebody else"):
+        shop.resumed(record)
+
+
+def test_who_is_late_is_told_so_and_not_to_settle_what_the_winner_is_writing(shop: Shop) -> None:
+    record = shop.interrupted()
+    winner = shop.resumed(record)
+    on_its_way = ToolCall(call_id="c", tool="pay", arguments={"order": "A"})
+    assert winner.decide(on_its_way).allowed
+
+    with pytest.raises(ResumeRefusedError, match="was taken up by somebody else"):
+        shop.resumed(record)
+
+    record = msgspec.structs.replace(record, token_version=2)
+    with pytest.raises(ResumeRefusedError, match="the outcome of pay is unknown"):
         shop.resumed(record)
 
 
