@@ -27,7 +27,7 @@ class RunLedger:
         run_id: the one that looks.
         kin: ids of the whole family; it may grow.
         now: seconds on the breaker's clock.
-        doubts: keys of writes whose answers were lost, and that the ledger could not be told of.
+        doubts: keys of writes that came back, and that the ledger could not be told of.
     """
 
     __slots__ = ("_doubts", "_kin", "_ledger", "_now", "_run_id")
@@ -106,19 +106,19 @@ class RunLedger:
         reconciled: bool = False,
         came_back: bool = False,
     ) -> None:
-        """See `Ledger.settle`. A lost answer is known here though the ledger cannot be told."""
+        """See `Ledger.settle`. What the ledger cannot be told is in doubt, and not under way."""
         try:
             self._ledger.settle(
                 key, status, result_id=result_id, reconciled=reconciled, came_back=came_back
             )
         except Exception:
-            if status is WriteStatus.UNKNOWN:
+            if status is WriteStatus.UNKNOWN or (came_back and status is WriteStatus.CONFIRMED):
                 self._doubts.add(key)
             raise
         self._doubts.discard(key)
 
     def tell_doubts(self) -> None:
-        """Tell the ledger of the answers that were lost, where it could not be told before."""
+        """Tell the ledger of the writes that came back, where it could not be told before."""
         for key in tuple(self._doubts):
             self.settle(key, WriteStatus.UNKNOWN, came_back=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -184,10 +185,27 @@ def test_a_write_that_could_not_be_settled_is_not_sent_again() -> None:
     with pytest.raises(LedgerError):
         run.call("pay", {"order": "A", "amount": 1})
 
-    assert run.call("pay", {"order": "A", "amount": 1})["reason"] == "duplicate_write"
+    assert run.call("pay", {"order": "A", "amount": 1})["reason"] == "unknown_side_effect"
     assert till.changed == 1
     with pytest.raises(Interrupted, match="unknown"), run:
         pass
+
+
+def test_a_write_that_could_not_be_settled_is_settled_by_its_read_and_not_waited_for() -> None:
+    till = Till()
+    reads = msgspec.structs.replace(
+        SPECS["pay"], reconcile="look", late_effect_s=0, result_id="payment_id"
+    )
+    run = Breaker(store=FlakyLedger(["ok", "fails"])).run()
+    run.guard({"pay": till.pay, "look": till.look}, {**SPECS, "pay": reads})
+    with pytest.raises(LedgerError):
+        run.call("pay", {"order": "A", "amount": 1})
+
+    again = run.call("pay", {"order": "A", "amount": 1})
+
+    assert (again["reason"], again["result"]) == ("duplicate_write", {"payment_id": "P-1"})
+    assert till.dispatched == ["pay A 1", "look A"]
+    assert run.close() is None
 
 
 def test_a_call_that_cannot_be_taken_back_in_the_store_is_taken_back_in_all_else() -> None:
