@@ -37,9 +37,9 @@ def open_store(
         where: `sqlite:///runs.db`, `postgresql://user:password@host/database`, `memory:`, the path
             of an SQLite file, or a store, which is returned as it is. A file is made if there is
             none; a server's database has to be there.
-        owner: names this process in entries; by default host, process and a random word. Give no two
-            processes one name, not even one after the other: each takes what it finds of that name
-            for its own, and never for lost.
+        owner: names this process in entries; by default host, process and a random word. Give no
+            two processes one name, not even one after the other: each takes what it finds of that
+            name for its own, and never for lost.
         now: seconds since the epoch of Unix, for what an operator is shown.
         lock_timeout_s: how long to wait for others that write to it.
 
