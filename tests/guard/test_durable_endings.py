@@ -94,3 +94,15 @@ def test_a_run_that_was_only_watched_and_lost_nothing_leaves_nothing(path: Path)
 
     assert left_ahead(path) == []
     assert run.stats().not_run == 1
+
+
+def test_a_run_over_a_shared_store_needs_a_name_that_others_know(path: Path) -> None:
+    for mode in ("enforce", "shadow"):
+        breaker = Breaker(store=path, specs=SPECS, mode=mode)
+        with pytest.raises(ValueError, match=r"delivered again would do it again.*request_id="):
+            breaker.run(tenant="acme")
+        state = Breaker(specs=SPECS).run(tenant="acme").snapshot()
+        with pytest.raises(ValueError, match="request_id="):
+            breaker.run(tenant="acme", state=state)
+
+    assert Breaker(store="memory:").run().close() is None

@@ -102,3 +102,22 @@ def test_checkpoint_that_was_held_goes_on_once_that_is_settled(office: Office) -
 
     assert later.mode is Mode.OPEN
     assert proposed(later, "B", 1)[1].allowed
+
+
+def test_who_finds_a_write_of_another_process_under_way_is_told_when_to_ask_again(
+    office: Office,
+) -> None:
+    first = office.run(office.breaker("w1", lease_s=60))
+    assert proposed(first, "A", 1)[1].allowed
+    office.clock.seconds += 20
+    other = office.run(office.breaker("w2"))
+
+    _, verdict = proposed(other, "A", 1)
+
+    assert (verdict.reason, verdict.retry_after_s) == (Reason.DUPLICATE_WRITE, 40)
+    assert "in 40 s, ask again" in verdict.as_result()["message"]
+    office.clock.seconds += verdict.retry_after_s
+    assert proposed(other, "A", 1)[1].allowed  # its maker is lost; the read shows nothing
+    own = office.run(office.breaker("w3"), request_id="message-2")
+    assert proposed(own, "B", 1)[1].allowed
+    assert proposed(own, "B", 1)[1].retry_after_s == 0  # its own: nobody knows

@@ -8,6 +8,7 @@ asks for again, is good work.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ _DONE = (
     "Go on with that result."
 )
 _UNDER_WAY = "{tool} is under way for this already and was not sent a second time. Wait for it."
+_ASK_AGAIN = " If nothing has come of it in {seconds} s, ask again."
 _UNKNOWN = (
     "An earlier {tool} on this may or may not have happened: its answer was lost. It was not sent "
     "again, and other words or a new id will not change that. {how}"
@@ -167,15 +169,29 @@ def explain(entry: WriteEntry, run: Core, proposal: Proposal) -> Finding:
     """What to do about a write that `entry` stands in the way of."""
     if entry.status is WriteStatus.UNKNOWN:
         return _unknown(entry, run.specs.get(entry.tool, proposal.spec))
-    confirmed = entry.status is WriteStatus.CONFIRMED
-    text = _DONE if confirmed else _UNDER_WAY
+    if entry.status is WriteStatus.IN_FLIGHT:
+        return _under_way(entry, run)
     result = f" as {entry.result_id}" if entry.result_id else ""
     return Finding(
         decision=Decision.REFUSE,
         reason=Reason.DUPLICATE_WRITE,
-        message=text.format(tool=entry.tool, id=result),
+        message=_DONE.format(tool=entry.tool, id=result),
         entry=entry,
-        answer=run.answers.get(entry.key) if confirmed else None,
+        answer=run.answers.get(entry.key),
+    )
+
+
+def _under_way(entry: WriteEntry, run: Core) -> Finding:
+    """Another process answers for its write until the lease is over; the own one until it ends."""
+    others = entry.lease_until is not None and entry.owner != run.ledger.owner
+    left = max(0.0, (entry.lease_until or 0.0) - run.clock.now()) if others else 0.0
+    text = _UNDER_WAY.format(tool=entry.tool)
+    return Finding(
+        decision=Decision.REFUSE,
+        reason=Reason.DUPLICATE_WRITE,
+        message=text + _ASK_AGAIN.format(seconds=math.ceil(left)) if left else text,
+        entry=entry,
+        retry_after_s=left,
     )
 
 
