@@ -79,6 +79,8 @@ def blocking(in_the_way: Callable[..., WriteEntry | None]) -> Mutant:
 
     def plant(patch: Patch) -> None:
         patch.setattr(write_certainty, "in_the_way", in_the_way)
+        # Given all that was written, whatever a ledger leaves out as of no weight.
+        patch.setattr(write_certainty, "bearing", lambda run, of: run.ledger.of_resource(of))
 
     return plant
 
