@@ -10,6 +10,7 @@ import msgspec
 from pytest_tripwire.breaker.finding import DenialSeen, Finding
 from pytest_tripwire.breaker.state import RunState
 from pytest_tripwire.breaker.steps import steps_of
+from pytest_tripwire.breaker.telling import MOST_STEPS
 from pytest_tripwire.timeline import (
     Decision,
     DenialNote,
@@ -29,12 +30,17 @@ _DIED = (
     "The process of this run ended, or lost touch, while {tool} was on its way. Nobody knows yet "
     "what became of it."
 )
+#: Steps of a run that are kept with each of its writes: every one is written to the disk each time.
+_STEPS_AHEAD = 10
 UNSETTLED = frozenset({WriteStatus.UNKNOWN, WriteStatus.IN_FLIGHT})
 
 
-def record(core: Core, stop: Finding, *, writes: tuple[WriteEntry, ...]) -> InterruptionRecord:
+def record(
+    core: Core, stop: Finding, *, writes: tuple[WriteEntry, ...], most_steps: int = MOST_STEPS
+) -> InterruptionRecord:
     """What a person needs to go on from here without doing anything twice."""
     context, state = core.context, core.state
+    last = core.events.last[-most_steps:]
     return InterruptionRecord(
         run_id=context.run_id,
         tenant=context.tenant,
@@ -62,7 +68,7 @@ def record(core: Core, stop: Finding, *, writes: tuple[WriteEntry, ...]) -> Inte
         last_tool=state.last_tool,
         at=state.stopped_at or core.clock.now(),
         held=tuple(state.held),
-        steps=steps_of(core.events.last, elapsed_s=core.elapsed_s, tools=core.specs),
+        steps=steps_of(last, elapsed_s=core.elapsed_s, tools=core.specs),
     )
 
 
@@ -75,9 +81,8 @@ def ahead(core: Core, tool: str) -> InterruptionRecord:
         reason=Reason.UNKNOWN_SIDE_EFFECT,
         message=_DIED.format(tool=tool),
     )
-    return msgspec.structs.replace(
-        record(core, died, writes=()), mode=Mode.READ_ONLY, last_tool=tool
-    )
+    made = record(core, died, writes=(), most_steps=_STEPS_AHEAD)
+    return msgspec.structs.replace(made, mode=Mode.READ_ONLY, last_tool=tool)
 
 
 def seen_versions(state: RunState) -> tuple[SeenVersion, ...]:
