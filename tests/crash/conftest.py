@@ -16,6 +16,7 @@ from pytest_tripwire.ledger import open_store
 
 from .agent import Life
 from .case import Case
+from .stores import POSTGRESQL, SQLITE
 from .worker import End, Order
 
 ROOT = Path(__file__).parents[2]
@@ -71,14 +72,14 @@ def empty(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def new_case(request: pytest.FixtureRequest, folder: Path, nursery: Nursery) -> Callable[..., Case]:
     """Makes cases: on SQLite each in a file of its own, on PostgreSQL each for a tenant of its own.
 
-    A `fresh` one has no tables yet.
+    A `fresh` one has no tables yet. A test asks for PostgreSQL by `stores.py`.
     """
     url, cases = "", []
-    if request.param == "postgresql":
+    if getattr(request, "param", SQLITE) == POSTGRESQL:
         url = request.getfixturevalue("server").new_schema()
     empty = request.getfixturevalue("empty")
 

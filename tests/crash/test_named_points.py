@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from .agent import LEASE_S
-from .case import Case
+from .case import LONG, Case
 from .evidence import check
+from .stores import at
 from .watch import Point
 
 PROPOSED = {
@@ -40,6 +41,25 @@ RECONCILED = {
     "believed, before the commit": ("sql/writes.py:change", "return"),
     "believed and committed": ("sql/store.py:SqlStore.settle", "return"),
 }
+#: Where a server has part of it, and where it has all.
+TRANSACTIONS = (
+    "in the transaction, before the insert",
+    "inserted, before the commit",
+    "committed",
+    "settled, before the commit",
+    "settled and committed",
+)
+#: What has happened, and is not told to the store: only there it matters when it shows.
+HAPPENED = {
+    name: PROPOSED[name]
+    for name in (
+        "in the effect, before its answer",
+        "at the end of the body",
+        "come back, before it is settled",
+        "in the transaction, before it is settled",
+        "settled, before the commit",
+    )
+}
 
 
 def point(where: tuple[str, str], nth: int = 1) -> Point:
@@ -51,18 +71,17 @@ def killed(case: Case, at: Point, **life: object) -> None:
     assert end.state == "killed", case.story(["it was never there"])
 
 
-@pytest.mark.parametrize("manner", ["prompt", "late"])
-@pytest.mark.parametrize("where", PROPOSED.values(), ids=PROPOSED)
+@at(PROPOSED, server=TRANSACTIONS)
 def test_killed_between_proposal_and_settlement(
-    new_case: Callable[..., Case], where: tuple[str, str], manner: str
+    new_case: Callable[..., Case], where: tuple[str, str]
 ) -> None:
     case = new_case()
-    killed(case, point(where), manner=manner)
-    case.live(manner=manner)
+    killed(case, point(where))
+    case.live()
     check(case)
 
 
-@pytest.mark.parametrize("where", PROPOSED.values(), ids=PROPOSED)
+@at(PROPOSED, server=["settled, before the commit"])
 def test_killed_at_the_same_point_again_and_again(
     new_case: Callable[..., Case], where: tuple[str, str]
 ) -> None:
@@ -73,7 +92,7 @@ def test_killed_at_the_same_point_again_and_again(
     check(case)
 
 
-@pytest.mark.parametrize("where", PROPOSED.values(), ids=PROPOSED)
+@at(PROPOSED, server=["inserted, before the commit", "committed"])
 def test_delivered_again_before_anybody_can_know_that_it_died(
     new_case: Callable[..., Case], where: tuple[str, str]
 ) -> None:
@@ -88,19 +107,29 @@ def test_delivered_again_before_anybody_can_know_that_it_died(
     check(case)
 
 
-@pytest.mark.parametrize("manner", ["prompt", "late"])
-@pytest.mark.parametrize("where", PROPOSED.values(), ids=PROPOSED)
+@at(PROPOSED, server=["committed"])
 def test_delivered_again_at_once_where_it_is_known_that_it_died(
-    new_case: Callable[..., Case], where: tuple[str, str], manner: str
+    new_case: Callable[..., Case], where: tuple[str, str]
 ) -> None:
     case = new_case()
-    killed(case, point(where), starts_at=0.0, manner=manner)
-    case.live(starts_at=1.0, manner=manner)
+    killed(case, point(where), starts_at=0.0)
+    case.live(starts_at=1.0)
+    check(case)
+
+
+@pytest.mark.parametrize("starts_at", [1.0, LONG], ids=["at once", "long after"])
+@at(HAPPENED)
+def test_killed_where_what_has_happened_shows_late(
+    new_case: Callable[..., Case], where: tuple[str, str], starts_at: float
+) -> None:
+    case = new_case()
+    killed(case, point(where), starts_at=0.0, manner="late")
+    case.live(starts_at=starts_at, manner="late")
     check(case)
 
 
 @pytest.mark.parametrize("plot", ["gives_up", "is_stopped"])
-@pytest.mark.parametrize("where", RECORDED.values(), ids=RECORDED)
+@at(RECORDED, server=["in the transaction of the record"])
 def test_killed_while_an_interruption_is_recorded(
     new_case: Callable[..., Case], where: tuple[str, str], plot: str
 ) -> None:
@@ -111,7 +140,7 @@ def test_killed_while_an_interruption_is_recorded(
 
 
 @pytest.mark.parametrize("manner", ["lost_answer", "lost_request"])
-@pytest.mark.parametrize("where", RECONCILED.values(), ids=RECONCILED)
+@at(RECONCILED, server=["believed, before the commit"])
 def test_killed_while_a_lost_write_is_reconciled(
     new_case: Callable[..., Case], where: tuple[str, str], manner: str
 ) -> None:

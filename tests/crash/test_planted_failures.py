@@ -50,7 +50,6 @@ def played(new_case: Callable[..., Case], name: str, sabotage: str) -> tuple[Cas
     return case, problems(case)
 
 
-@pytest.mark.parametrize("new_case", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_defence_taken_out_is_noticed(new_case: Callable[..., Case], name: str) -> None:
     expected = PLANTED[name][2]

@@ -11,6 +11,7 @@ from pytest_tripwire.guard import Resume
 
 from .case import LONG, Case
 from .evidence import check
+from .stores import on_both
 from .watch import Point
 
 MANY = 50
@@ -18,6 +19,7 @@ WORKERS = 20
 BEFORE_THE_EFFECT = Point(function="crash/world.py:World.mutate")
 
 
+@on_both
 def test_of_many_who_resume_one_record_one_wins(new_case: Callable[..., Case]) -> None:
     case = new_case()
     stopped = case.live(plot="is_stopped")
@@ -64,6 +66,7 @@ def test_of_many_threads_who_resume_one_record_in_memory_one_wins() -> None:
     assert won.count(True) == 1
 
 
+@on_both
 def test_of_many_workers_of_one_message_one_writes(new_case: Callable[..., Case]) -> None:
     case = new_case()
     lives = [
@@ -81,6 +84,7 @@ def test_of_many_workers_of_one_message_one_writes(new_case: Callable[..., Case]
     assert [end.state for end in ends] == ["over"] * WORKERS
 
 
+@on_both
 def test_of_many_workers_who_find_a_dead_ones_write_one_writes(
     new_case: Callable[..., Case],
 ) -> None:

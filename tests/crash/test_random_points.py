@@ -18,12 +18,14 @@ import pytest
 from .agent import LEASE_S
 from .case import LONG, Case
 from .evidence import check
+from .stores import POSTGRESQL, SQLITE
 from .watch import COUNT, Point
 
 #: How many workers are killed on SQLite; a tenth of it on PostgreSQL, where each has to log in.
 POINTS = int(os.environ.get("CRASH_POINTS", "100"))
 SEED = os.environ.get("CRASH_SEED", "1")
-CHUNKS = 10
+#: Of stories, which xdist may share out.
+CHUNKS = {SQLITE: 10, POSTGRESQL: 2}
 MANNERS = ("prompt", "late", "lost_answer", "lost_request")
 PLOTS = ("pays", "pays", "gives_up", "is_stopped")
 
@@ -93,12 +95,18 @@ def killed_at_random(case: Case, rng: random.Random, lines: Lines) -> int:
     return sum(each.end.state == "killed" for each in case.lived)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize(
+    ("new_case", "chunk", "wanted"),
+    [(SQLITE, each, max(1, POINTS // CHUNKS[SQLITE])) for each in range(CHUNKS[SQLITE])]
+    + [
+        (POSTGRESQL, each, max(1, POINTS // 10 // CHUNKS[POSTGRESQL]))
+        for each in range(CHUNKS[POSTGRESQL])
+    ],
+    indirect=["new_case"],
+)
 def test_killed_at_any_line(
-    new_case: Callable[..., Case], chunk: int, lines: Lines, request: pytest.FixtureRequest
+    new_case: Callable[..., Case], chunk: int, wanted: int, lines: Lines
 ) -> None:
-    on_a_server = "postgresql" in request.node.callspec.id
-    wanted = POINTS // CHUNKS // (10 if on_a_server else 1)
     rng, killed = random.Random(f"{SEED} {chunk}"), 0  # noqa: S311 - to be had again
     while killed < wanted:
         case = new_case(fresh=rng.random() < 0.1)

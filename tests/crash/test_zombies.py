@@ -13,6 +13,7 @@ from pytest_tripwire.timeline import WriteStatus
 
 from .case import LONG, Case
 from .evidence import check
+from .stores import on_both
 from .watch import Point
 from .worker import End
 
@@ -60,6 +61,7 @@ def lines(case: Case, what: str) -> list[tuple[str, str]]:
     return [(each.life.rpartition(".")[2], each.order) for each in case.lines if each.what == what]
 
 
+@on_both
 def test_it_does_not_begin_what_it_was_admitted_to(worker: Asleep) -> None:
     worker.falls_asleep("sql/store.py:SqlStore.begin", "return", orders=("A",))
     worker.case.live(orders=("A",))
@@ -105,6 +107,7 @@ def test_what_it_tells_late_does_not_undo_what_is_certain(worker: Asleep) -> Non
     check(worker.case)
 
 
+@on_both
 def test_a_run_that_somebody_else_has_taken_up_writes_no_more(worker: Asleep) -> None:
     worker.falls_asleep("guard/run.py:BreakerRun._succeed", orders=("A", "B", "C"))
     case = worker.case

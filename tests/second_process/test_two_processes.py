@@ -4,7 +4,7 @@ file: the first ends of its own or is killed, the second goes on, and the case's
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -19,14 +19,24 @@ PERSONAS = ("stubborn", "compliant", "forgetful")
 #: How the first process ends before a second one takes its run up.
 ENDS = {"of its own": None, "when it is stopped": (Where.STOPPED, 1)}
 LOST = {**ENDS, "within the write": (Where.WITHIN, 1)}
-ends = pytest.mark.parametrize("dies", ENDS.values(), ids=ENDS)
 is_lost = pytest.mark.parametrize("dies", LOST.values(), ids=LOST)
 #: Each persona once, and each variant once: what they change is in the process that is alike.
 WAYS: tuple[dict[str, str], ...] = (
     *({"persona": each} for each in PERSONAS),
     *({"variant": each} for each in ("nonces", "reordered", "noise", "parallel")),
 )
-ways = pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way.values()))
+
+
+def in_turn(
+    ends: dict[str, Any], ways: Sequence[dict[str, str]] = WAYS, *, first: int = 0
+) -> pytest.MarkDecorator:
+    """Each way once and each end at least once: an end does not know how the model behaves."""
+    names = [list(ends)[(first + number) % len(ends)] for number in range(len(ways))]
+    return pytest.mark.parametrize(
+        ("dies", "way"),
+        [(ends[name], way) for name, way in zip(names, ways, strict=True)],
+        ids=[f"{name}-{'-'.join(way.values())}" for name, way in zip(names, ways, strict=True)],
+    )
 
 
 def contained(played: Played, mutations: int) -> None:
@@ -40,8 +50,7 @@ def as_planned(played: Played, dies: Any) -> None:
 
 
 class TestLostWrite:
-    @ways
-    @is_lost
+    @in_turn(LOST)
     def test_it_is_taken_up_without_writing(self, play: Play, dies: Any, way: Any) -> None:
         """The operator does not know either, so the line that the command gives is for reading."""
         played = play("lost-write", dies=dies, road="resumed", **way)
@@ -53,8 +62,7 @@ class TestLostWrite:
         assert played.second.ended == "interrupted"
         assert "read-only" in played.second.message
 
-    @ways
-    @is_lost
+    @in_turn(LOST, first=1)
     def test_its_message_is_delivered_again(self, play: Play, dies: Any, way: Any) -> None:
         played = play("lost-write", dies=dies, **way)
 
@@ -104,8 +112,7 @@ class TestLostWrite:
 
 
 class TestDeadline:
-    @ways
-    @ends
+    @in_turn(ENDS)
     def test_what_has_passed_stays_passed(self, play: Play, dies: Any, way: Any) -> None:
         played = play("deadline", dies=dies, road="resumed", **way)
 
@@ -130,8 +137,7 @@ class TestDeadline:
 
 
 class TestStaleResume:
-    @ways
-    @ends
+    @in_turn(ENDS, first=1)
     def test_nothing_is_paid_on_what_was_read_before(self, play: Play, dies: Any, way: Any) -> None:
         played = play("stale-resume", dies=dies, road="resumed", **way)
 
@@ -139,10 +145,9 @@ class TestStaleResume:
         contained(played, 0)
         assert (played.second.ended, played.second.reason) == ("interrupted", "stale_resume")
 
-    @ends
-    @pytest.mark.parametrize("persona", PERSONAS)
-    def test_what_is_as_it_was_is_paid_once(self, play: Play, dies: Any, persona: str) -> None:
-        played = play("stale-resume/unchanged", dies=dies, road="resumed", persona=persona)
+    @in_turn(ENDS, WAYS[: len(PERSONAS)])
+    def test_what_is_as_it_was_is_paid_once(self, play: Play, dies: Any, way: Any) -> None:
+        played = play("stale-resume/unchanged", dies=dies, road="resumed", **way)
 
         as_planned(played, dies)
         contained(played, 1)
