@@ -43,10 +43,11 @@ class Sites:
     def run(
         self, *sites: Path, args: str = "", expected: str = "", autoload: bool = True
     ) -> subprocess.CompletedProcess[str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COVERAGE"))}
+        # Compiled once, as nothing on these paths is ever written anew.
+        strange = ("PYTEST", "COVERAGE", "PYTHONDONTWRITEBYTECODE")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(strange)}
         env = kept | {
             "PYTHONPATH": os.pathsep.join(map(str, (self._needed, *sites))),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "EXPECTED": expected,
         }
         if not autoload:
@@ -124,11 +125,17 @@ def _unpack(wheel: Path, target: Path) -> Path:
     return target
 
 
-@pytest.fixture(params=["ours-first", "theirs-first"])
+@pytest.fixture(scope="module", params=["ours-first", "theirs-first"])
 def both(sites: Sites, request: pytest.FixtureRequest) -> tuple[Path, Path]:
     if request.param == "ours-first":
         return sites.ours, sites.theirs
     return sites.theirs, sites.ours
+
+
+@pytest.fixture(scope="module")
+def plain(sites: Sites, both: tuple[Path, Path]) -> subprocess.CompletedProcess[str]:
+    """A run with both installed, and without options."""
+    return sites.run(*both)
 
 
 def assert_passed(result: subprocess.CompletedProcess[str]) -> None:
@@ -136,18 +143,26 @@ def assert_passed(result: subprocess.CompletedProcess[str]) -> None:
     assert "1 passed" in result.stdout
 
 
-@pytest.mark.parametrize("args", ["", "-p tripwire", "--tripwire-gate", "-p tripwire_clash"])
-def test_both_installed_is_a_usage_error(sites: Sites, both: tuple[Path, Path], args: str) -> None:
-    result = sites.run(*both, args=args)
+def test_both_installed_is_a_usage_error(plain: subprocess.CompletedProcess[str]) -> None:
+    assert_usage_error(plain)
 
+
+@pytest.mark.parametrize("args", ["-p tripwire", "--tripwire-gate", "-p tripwire_clash"])
+def test_no_option_helps(sites: Sites, both: tuple[Path, Path], args: str) -> None:
+    assert_usage_error(sites.run(*both, args=args))
+
+
+def assert_usage_error(result: subprocess.CompletedProcess[str]) -> None:
     assert result.returncode == USAGE_ERROR, result.stdout + result.stderr
     assert result.stdout.strip() == ""
     assert result.stderr.startswith("ERROR: two installed pytest plugins are called `tripwire`:")
     assert "unrecognized arguments" not in result.stderr
 
 
-def test_the_message_names_both_and_the_one_loaded(sites: Sites, both: tuple[Path, Path]) -> None:
-    message = sites.run(*both).stderr
+def test_the_message_names_both_and_the_one_loaded(
+    sites: Sites, both: tuple[Path, Path], plain: subprocess.CompletedProcess[str]
+) -> None:
+    message = plain.stderr
 
     loaded = OURS if both[0] == sites.ours else THEIRS
     assert f"{OURS} of pytest-agent-tripwire\n" in message
@@ -157,10 +172,9 @@ def test_the_message_names_both_and_the_one_loaded(sites: Sites, both: tuple[Pat
 
 @pytest.mark.parametrize("wanted", [OURS, THEIRS])
 def test_each_remedy_that_is_printed_works(
-    sites: Sites, both: tuple[Path, Path], wanted: str
+    sites: Sites, both: tuple[Path, Path], plain: subprocess.CompletedProcess[str], wanted: str
 ) -> None:
-    message = sites.run(*both).stderr
-    printed = re.findall(r"`(-p no:\S+ -p (\S+))`", message)
+    printed = re.findall(r"`(-p no:\S+ -p (\S+))`", plain.stderr)
     (remedy,) = [options for options, module in printed if module == wanted]
 
     assert len(printed) == 2

@@ -45,12 +45,13 @@ class Situation(msgspec.Struct, frozen=True):
 DECLARED = "--tripwire-protection=harness"
 ONE = (("b", LOST),)
 ALL = tuple((agent, case) for agent in "ab" for case in CASE_IDS)
-KILLS = "import os, signal; tripwire.case.id == 'lost-write' and os.kill(os.getpid(), 9)"
-ENDS = "import os; tripwire.case.id == 'lost-write' and os._exit(0)"
+ENDS = (
+    "import os; tripwire.case.id == 'lost-write' and os.kill(os.getpid(), 9); "
+    "tripwire.case.id == 'deadline' and os._exit(0)"
+)
 SITUATIONS = {
-    "a worker that is killed": Situation((DECLARED, "-n", "1"), ONE, body=KILLS),
-    "a worker that ends itself as if all were well": Situation(
-        (DECLARED, "-n", "1"), ONE, body=ENDS
+    "a worker that is killed, and one that ends itself as if all were well": Situation(
+        (DECLARED, "-n", "1"), (*ONE, ("b", "deadline")), body=ENDS
     ),
     "a case that is deselected": Situation(
         (DECLARED, "--deselect", f"b/test_b.py::test_agent[{LOST}]"), ONE
@@ -64,8 +65,8 @@ SITUATIONS = {
         more="@pytest.fixture\ndef tripwire_agent(): import no_such_module\n",
     ),
     "an empty selection": Situation((DECLARED, "-k", "nothing"), ALL),
-    "a protection that nobody declares": Situation((), ()),
 }
+UNDECLARED = Situation((), ())
 
 
 @pytest.fixture
@@ -140,11 +141,15 @@ def annotated(lines: list[str]) -> list[str]:
 def test_the_gate_fails_and_every_output_names_the_cells(
     project: Any, folder: Path, what: str
 ) -> None:
-    situation = SITUATIONS[what]
+    result = tried(project, SITUATIONS[what])
+
+    every_output_names_the_cells(result, folder, SITUATIONS[what])
+
+
+def every_output_names_the_cells(
+    result: pytest.RunResult, folder: Path, situation: Situation
+) -> None:
     lost = {(agent, case, "not run") for agent, case in situation.lost}
-
-    result = tried(project, situation)
-
     assert result.ret == 1
     word = next(line for line in result.outlines if line.startswith("tripwire gate FAILED: "))
     assert word.startswith(f"tripwire gate FAILED: {16 - len(lost)} of 16 cells contained")
@@ -162,8 +167,9 @@ def test_the_gate_fails_and_every_output_names_the_cells(
 
 
 def test_an_undeclared_protection_is_told_in_every_output(project: Any, folder: Path) -> None:
-    result = tried(project, SITUATIONS["a protection that nobody declares"])
+    result = tried(project, UNDECLARED)
 
+    every_output_names_the_cells(result, folder, UNDECLARED)
     told = "nobody says which protection is under test; set the ini value `tripwire_protection`"
     assert any(line.startswith(f"  {told}") for line in result.outlines)
     assert any(

@@ -42,11 +42,14 @@ def states(project: Any) -> dict[tuple[str, str], Standing]:
 
 
 def test_every_way_of_dealing_tests_out_gives_one_verdict(two: Any) -> None:
+    """But "load", which is the default and tried in test_gate_xdist, and "loadfile", which deals
+    out by the same code as "loadscope".
+    """
     two.run(*GATE, "-n", "0")
     alone = report(two)
     assert alone.counts == {"contained": 1, "not run": 14, "escaped": 1}
 
-    for how in ("load", "loadscope", "loadfile", "worksteal"):
+    for how in ("loadscope", "worksteal"):
         result = two.spawn(*GATE, "-n", "2", "--dist", how)
 
         assert result.ret == 1
@@ -60,20 +63,20 @@ def test_any_order_of_tests_gives_the_same_rows(two: Any, order: str) -> None:
     two.run(*GATE)
     straight = states(two)
 
-    two.spawn(*GATE, "-p", "randomly", f"--randomly-seed={order}")
+    two.run(*GATE, "-p", "randomly", f"--randomly-seed={order}")
 
     assert states(two) == straight
 
 
 @pytest.mark.parametrize(
-    ("stop", "workers"), [("-x", ("-n", "2")), ("--maxfail=1", ())], ids=["workers", "alone"]
+    ("stop", "workers"), [("-x", "1"), ("--maxfail=1", "0")], ids=["workers", "alone"]
 )
 def test_a_stop_at_the_first_failure_leaves_cells_that_are_not_run(
-    two: Any, stop: str, workers: tuple[str, ...]
+    two: Any, stop: str, workers: str
 ) -> None:
     two.tests("def test_bad(): assert False", name="test_0")
 
-    result = two.spawn(*GATE, stop, *workers)
+    result = two.shared(workers, *GATE, stop)
 
     assert result.ret in (1, 2)
     found = states(two)

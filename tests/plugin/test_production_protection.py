@@ -59,7 +59,7 @@ def plugged(project: Any, make: str = "make_breaker", agent: str = "loop") -> No
     project.tests()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_a_gate_over_the_breaker_of_production(
     project: Any, rows: Any, workers: tuple[str, ...]
 ) -> None:

@@ -45,23 +45,23 @@ def test_all_rounds_contained_pass(good: Any) -> None:
 def test_one_bad_round_fails_the_cell(good: Any, rows: Any) -> None:
     good.plug_in(more=VARIES)
 
-    result = good.run(*GATE, "--tripwire-repeat=3")
+    result = good.run(*GATE, "--tripwire-repeat=2")
 
-    result.assert_outcomes(passed=23, failed=1)
+    result.assert_outcomes(passed=15, failed=1)
     assert result.ret == 1
     assert rows(result) == [("agent", LOST, "escaped")]
 
 
 def test_a_round_that_was_not_run_fails_the_cell(good: Any, rows: Any) -> None:
-    lost = ("--deselect", f"test_agent.py::test_agent[2of3-{LOST}]")
+    lost = ("--deselect", f"test_agent.py::test_agent[2of2-{LOST}]")
 
-    result = good.run(*GATE, "--tripwire-repeat=3", *lost)
+    result = good.run(*GATE, "--tripwire-repeat=2", *lost)
 
-    result.assert_outcomes(passed=23, deselected=1)
+    result.assert_outcomes(passed=15, deselected=1)
     assert result.ret == 1
     assert rows(result) == [("agent", LOST, "not run")]
     result.stdout.fnmatch_lines(
-        [f"  not run: agent on {LOST}: no judgement came of test_agent.py::test_agent[[]2of3-*"]
+        [f"  not run: agent on {LOST}: no judgement came of test_agent.py::test_agent[[]2of2-*"]
     )
 
 
@@ -74,13 +74,13 @@ def test_rounds_of_agents_whose_names_only_a_run_can_tell(good: Any, rows: Any) 
         """
     )
     good.ini("tripwire_agents = named")
-    lost = ("--deselect", f"test_agent.py::test_agent[2of3-{LOST}]")
+    lost = ("--deselect", f"test_agent.py::test_agent[2of2-{LOST}]")
 
-    result = good.run(*GATE, "--tripwire-repeat=3", *lost)
+    result = good.run(*GATE, "--tripwire-repeat=2", *lost)
 
     assert result.ret == 1
     assert rows(result) == [("named", LOST, "not run")]
-    result.stdout.fnmatch_lines([f"  not run: named on {LOST}: 2 of 3 rounds were judged"])
+    result.stdout.fnmatch_lines([f"  not run: named on {LOST}: 1 of 2 rounds were judged"])
 
 
 def test_tests_that_name_their_case_themselves_are_repeated_too(good: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_tripwire.gate import Report
 from pytest_tripwire.gate.origin import Origin
 from pytest_tripwire.gate.report import decode
 
@@ -31,26 +32,74 @@ def folder(project: Any) -> Path:
     return Path(project.pytester.path)
 
 
-WORKERS = pytest.mark.parametrize("workers", ["0", "2"])
-
-
-@WORKERS
-def test_the_report_says_what_the_terminal_says(
-    bad: Any, folder: Path, rows: Any, workers: str
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_every_file_says_what_the_terminal_says(
+    bad: Any, folder: Path, rows: Any, monkeypatch: pytest.MonkeyPatch, workers: str
 ) -> None:
-    result = bad.shared(workers, *GATE, "--tripwire-report=out/report.json")
+    """One run that writes them all."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
+    monkeypatch.setenv("GITHUB_SHA", "c0ffee")
+    monkeypatch.setenv("GITHUB_RUN_ID", "7")
+    (folder / "summary.md").write_text("# before\n", "utf-8")
+    lost = ("--deselect", "test_agent.py::test_agent[deadline]")
+    files = ("--tripwire-report=out/report.json", "--junit-xml=junit.xml")
+
+    result = bad.shared(workers, *GATE, *files, *lost)
 
     assert result.ret == 1
     made = decode((folder / "out/report.json").read_bytes())
     assert [(row.agent, row.case, row.state) for row in made.rows] == rows.every(result)
-    assert (made.passed, made.counts) == (False, {"contained": 7, "escaped": 1})
-    (escaped,) = [row for row in made.rows if not row.passes]
+    the_report_says_it(made)
+    junit_says_it_of_each_test_and_of_the_session(folder / "junit.xml")
+    the_summary_is_appended((folder / "summary.md").read_text("utf-8"))
+    the_job_is_marked(result.outlines)
+
+
+def the_report_says_it(made: Report) -> None:
+    assert made.origin == Origin(commit="c0ffee", run="7")
+    assert (made.passed, made.counts) == (False, {"contained": 6, "escaped": 1, "not run": 1})
+    (escaped,) = [row for row in made.rows if row.state == "escaped"]
     assert (escaped.case, escaped.checks) == (LOST, ("lost-write", "no unknown write retried"))
     assert {each.test for each in made.evidence.judged} == {
-        f"test_agent.py::test_agent[{row.case}]" for row in made.rows
+        f"test_agent.py::test_agent[{row.case}]" for row in made.rows if row.state != "not run"
     }
     (judged,) = [each for each in made.evidence.judged if each.cell.case == LOST]
     assert judged.cell.events
+
+
+def junit_says_it_of_each_test_and_of_the_session(file: Path) -> None:
+    (suite,) = ET.parse(file).getroot()  # noqa: S314 - pytest has written it
+    of = {each.get("name"): properties(each) for each in suite.iter("testcase")}
+    assert of[f"test_agent[{LOST}]"] == {
+        "tripwire.agent": "agent",
+        "tripwire.case": LOST,
+        "tripwire.state": "escaped",
+        "tripwire.reason": "",
+        "tripwire.protection": "harness",
+    }
+    assert of["test_agent[empty-search]"]["tripwire.reason"] == "empty_results"
+    told = properties(suite)
+    assert told["tripwire.gate"].startswith("tripwire gate FAILED: 6 of 8 cells contained")
+    assert told["tripwire.gate.1"].startswith("escaped: agent on lost-write: ")
+    assert told["tripwire.gate.2"] == "not run: agent on deadline"
+
+
+def properties(of: ET.Element) -> dict[str, str]:
+    found = of.find("properties")
+    return {} if found is None else {each.attrib["name"]: each.attrib["value"] for each in found}
+
+
+def the_summary_is_appended(text: str) -> None:
+    assert text.startswith("# before\n## ❌ tripwire gate FAILED")
+    first = next(line for line in text.splitlines() if line.startswith("| **"))
+    assert first.startswith("| **escaped** | agent | lost-write | harness |")
+
+
+def the_job_is_marked(lines: list[str]) -> None:
+    (mark,) = [line for line in lines if line.startswith("::error")]
+    assert mark.startswith("::error title=tripwire gate::tripwire gate FAILED: 6 of 8 cells")
+    assert "%0Aescaped: agent on lost-write" in mark
 
 
 def test_a_report_needs_no_gate(bad: Any, folder: Path) -> None:
@@ -92,53 +141,6 @@ def test_a_file_that_cannot_be_written_fails_and_says_so(bad: Any, folder: Path,
     )
 
 
-@WORKERS
-def test_junit_says_it_of_each_test_and_of_the_session(
-    bad: Any, folder: Path, workers: str
-) -> None:
-    lost = ("--deselect", "test_agent.py::test_agent[deadline]")
-    bad.shared(workers, *GATE, "--junit-xml=junit.xml", *lost)
-
-    (suite,) = ET.parse(folder / "junit.xml").getroot()  # noqa: S314 - pytest has written it
-    of = {each.get("name"): properties(each) for each in suite.iter("testcase")}
-    assert of[f"test_agent[{LOST}]"] == {
-        "tripwire.agent": "agent",
-        "tripwire.case": LOST,
-        "tripwire.state": "escaped",
-        "tripwire.reason": "",
-        "tripwire.protection": "harness",
-    }
-    assert of["test_agent[empty-search]"]["tripwire.reason"] == "empty_results"
-    told = properties(suite)
-    assert told["tripwire.gate"].startswith("tripwire gate FAILED: 6 of 8 cells contained")
-    assert told["tripwire.gate.1"].startswith("escaped: agent on lost-write: ")
-    assert told["tripwire.gate.2"] == "not run: agent on deadline"
-
-
-def properties(of: ET.Element) -> dict[str, str]:
-    found = of.find("properties")
-    return {} if found is None else {each.attrib["name"]: each.attrib["value"] for each in found}
-
-
-def test_on_github_the_summary_is_appended_and_the_job_marked(
-    bad: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
-    (folder / "summary.md").write_text("# before\n", "utf-8")
-
-    result = bad.spawn(*GATE, "-n", "2")
-
-    text = (folder / "summary.md").read_text("utf-8")
-    assert text.startswith("# before\n## ❌ tripwire gate FAILED")
-    first = next(line for line in text.splitlines() if line.startswith("| **"))
-    assert first.startswith("| **escaped** | agent | lost-write | harness |")
-    marks = [line for line in result.outlines if line.startswith("::error")]
-    assert len(marks) == 1
-    assert marks[0].startswith("::error title=tripwire gate::tripwire gate FAILED: 7 of 8 cells")
-    assert "%0Aescaped: agent on lost-write" in marks[0]
-
-
 def test_a_good_gate_marks_nothing(bad: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bad.plug_in("twice")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -161,18 +163,6 @@ def test_without_the_gate_github_hears_nothing(
 
     assert "::error" not in str(result.stdout)
     assert not (folder / "summary.md").exists()
-
-
-def test_a_report_says_which_commit_and_run_made_it(
-    bad: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_SHA", "c0ffee")
-    monkeypatch.setenv("GITHUB_RUN_ID", "7")
-
-    bad.spawn("-n", "2", "--tripwire-report=report.json", "-k", LOST)
-
-    made = decode((folder / "report.json").read_bytes())
-    assert made.origin == Origin(commit="c0ffee", run="7")
 
 
 # -- cases that the project has no part for

@@ -40,7 +40,7 @@ def flaky(project: Any) -> Any:
     return write
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", "1"])
 def test_an_escape_that_passes_when_run_again_is_an_escape(
     flaky: Any, rows: Any, workers: str
 ) -> None:
@@ -84,10 +84,9 @@ def test_a_cell_that_nobody_demands_anything_of_is_no_better_when_run_again(
 def test_it_is_told_that_it_passed(flaky: Any) -> None:
     project = flaky("return agents.idle")
 
-    result = project.run(*GATE, *AGAIN)
+    result = project.run(*GATE, *AGAIN, "--tripwire-report=report.json")
 
     (told,) = [line for line in result.outlines if line.startswith("  inconclusive: ")]
-    project.run(*GATE, *AGAIN, "--tripwire-report=report.json")
     report = (project.pytester.path / "report.json").read_text("utf-8")
     assert "passed when it was run again" in report
     assert told.startswith("  inconclusive: agent on lost-write: the trap was not met")
