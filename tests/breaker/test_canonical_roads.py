@@ -117,7 +117,7 @@ def one_part_changed(value: Any, part: Any) -> Any:
     return part
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(VALUES, VALUES, LEAVES)
 def test_two_values_have_one_digest_just_when_the_long_road_says_so(
     one: Any, unlike: Any, part: Any
@@ -126,7 +126,7 @@ def test_two_values_have_one_digest_just_when_the_long_road_says_so(
         assert (digest(one) == digest(other)) == (reference(one) == reference(other))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(VALUES, st.sampled_from([list, tuple, lambda parts: {"k": parts[0]}, lambda parts: parts]))
 def test_a_part_means_the_same_wherever_it_stands(value: Any, wrap: Callable[..., Any]) -> None:
     other = told_otherwise(value)
@@ -138,7 +138,7 @@ def test_a_part_means_the_same_wherever_it_stands(value: Any, wrap: Callable[...
 NONCES = frozenset({"a", "K"})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(VALUES)
 def test_leaving_out_while_digesting_is_leaving_out_before_it(value: Any) -> None:
     by_function = NamesBy(lambda name: name in NONCES)
@@ -170,7 +170,7 @@ def in_whole_numbers(value: Any) -> Any:
     return Point(in_whole_numbers(value.x)) if type(value) is Point else value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(VALUES)
 def test_with_whole_numbers_a_float_without_a_fraction_is_an_integer(value: Any) -> None:
     whole = in_whole_numbers(value)
@@ -285,9 +285,12 @@ def test_at_most_text_equal_values_still_take_one_road(length: int) -> None:
     # Twice as many characters in the other Unicode form, but no more of them in the value.
     one, other = ["\u00e9" * length] * 2_000 + [""] * 48, ["e\u0301" * length] * 2_000 + [""] * 48
 
-    assert on_short_road(one) == (length * 2_000 <= LARGEST.text)
-    assert is_walked_over(one) == is_walked_over(other) == (length * 2_000 > LARGEST.text)
-    assert digest(one) == digest(other)
+    raw, surveyed = canonical(one), survey(one)
+
+    short = surveyed is not None and encoded(one, surveyed[1]) == raw
+    assert short == (length * 2_000 <= LARGEST.text)
+    assert (raw[:1] == b"!") == (length * 2_000 > LARGEST.text)
+    assert canonical(other) == raw  # what a digest is made of; made once, as it is long
 
 
 def test_a_large_value_with_shared_parts_equals_its_copy() -> None:

@@ -364,14 +364,14 @@ def test_a_task_is_tried_as_often_as_anybody_likes() -> None:
 
 def test_a_stop_is_told_once_and_counted() -> None:
     shop = Shop(budget=RunBudget(max_tool_calls=3))
-    for number in range(1000):
+    for number in range(200):
         shop.run.call("look", {"order": f"{number}"})
 
     (would,) = shop.run.would_have
-    assert (would.reason, would.stops, would.again) == (Reason.TOOL_CALL_BUDGET, True, 996)
+    assert (would.reason, would.stops, would.again) == (Reason.TOOL_CALL_BUDGET, True, 196)
     assert would.call_id == "call-4"
-    assert shop.run.stats().not_run == 997
-    assert shop.run.stats().calls == 1000
+    assert shop.run.stats().not_run == 197
+    assert shop.run.stats().calls == 200
 
 
 def test_what_stopped_it_first_hides_nothing_that_comes_after() -> None:
@@ -702,7 +702,7 @@ def budget(slots: int, most: int) -> RunBudget:
     return RunBudget(max_side_effects=slots, max_tool_calls=most, max_turns=3)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(CALLS, st.integers(0, 3), st.integers(0, 12))
 def test_watching_changes_nothing(steps: list[tuple[str, str, str]], slots: int, most: int) -> None:
     """A run that is only watched gives what the bare tools give."""
@@ -728,7 +728,7 @@ def bare_result(till: Till, tool: str, order: str, fate: str) -> Any:
         return type(error)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(CALLS, st.integers(0, 3), st.integers(0, 12))
 def test_the_first_that_is_told_is_the_first_that_an_enforced_run_refuses(
     steps: list[tuple[str, str, str]], slots: int, most: int

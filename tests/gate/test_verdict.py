@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.gate import Verdict
@@ -174,6 +174,7 @@ inputs = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(inputs, several, st.randoms(use_true_random=False))
 def test_the_order_of_cells_does_not_matter(given: Any, found: list[Cell], random: Any) -> None:
     shuffled = random.sample(found, len(found))
@@ -181,6 +182,7 @@ def test_the_order_of_cells_does_not_matter(given: Any, found: list[Cell], rando
     assert decided_of(found, **given) == decided_of(shuffled, **given)
 
 
+@settings(max_examples=60, deadline=None)
 @given(inputs, several, cells)
 def test_a_bad_cell_never_turns_a_failing_verdict_into_a_passing_one(
     given: Any, found: list[Cell], bad: Cell
@@ -189,6 +191,7 @@ def test_a_bad_cell_never_turns_a_failing_verdict_into_a_passing_one(
         assert not decided_of((*found, bad), **given).passed
 
 
+@settings(max_examples=60, deadline=None)
 @given(inputs, several, cells)
 def test_another_cell_never_betters_a_row(given: Any, found: list[Cell], more: Cell) -> None:
     before = {(row.agent, row.case): row for row in decided_of(found, **given).rows}
@@ -199,6 +202,7 @@ def test_another_cell_never_betters_a_row(given: Any, found: list[Cell], more: C
             assert SEVERITY.index(State(row.state)) >= SEVERITY.index(State(old.state))
 
 
+@settings(max_examples=60, deadline=None)
 @given(inputs, several)
 def test_passed_means_that_every_agent_was_contained_in_every_case(
     given: Any, found: list[Cell]
@@ -217,6 +221,7 @@ def test_passed_means_that_every_agent_was_contained_in_every_case(
     assert given["protection"] or all(each.declared for each in found)
 
 
+@settings(max_examples=60, deadline=None)
 @given(inputs, several)
 def test_every_cell_is_in_a_row(given: Any, found: list[Cell]) -> None:
     rows = [(row.agent, row.case) for row in decided_of(found, **given).rows]

@@ -73,7 +73,7 @@ def test_output_is_utf_8_whatever_the_locale_says(
 def test_nobody_who_reads_is_no_traceback(
     args: tuple[str, ...], recorded: Make, call: Make, written: Make
 ) -> None:
-    loops = [recorded(str(n), trace=[call(repeat=5)]) for n in range(2000)]
+    loops = [recorded(str(n), trace=[call(repeat=5)]) for n in range(1000)]
     path = written("a.jsonl", loops)
 
     with subprocess.Popen(
@@ -166,11 +166,15 @@ def peak_kib(path: Path, *args: str) -> int:
 class TestMemory:
     """What is held does not grow with what is read."""
 
-    @pytest.mark.parametrize(("how", "steps"), [("--json", 20), ("--suggest", 2)])
-    def test_of_ten_times_as_many_runs(self, how: str, steps: int, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("how", "runs", "steps"), [("--json", 500, 20), ("--suggest", 1_000, 2)]
+    )
+    def test_of_ten_times_as_many_runs(
+        self, how: str, runs: int, steps: int, tmp_path: Path
+    ) -> None:
         few, many = tmp_path / "few.jsonl", tmp_path / "many.jsonl"
-        few.write_text("".join(lines(traces=1_000, steps=steps)), "utf-8")
-        many.write_text("".join(lines(traces=10_000, steps=steps)), "utf-8")
+        few.write_text("".join(lines(traces=runs, steps=steps)), "utf-8")
+        many.write_text("".join(lines(traces=10 * runs, steps=steps)), "utf-8")
 
         assert peak_kib(many, how) < 1.2 * peak_kib(few, how)
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import RunBudget
@@ -288,6 +288,7 @@ def counted(one: Trace, budget: RunBudget) -> list[str]:
 margins = st.sampled_from([Decimal(0), Decimal("0.01"), QUARTER, Decimal(3)])
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(runs(), min_size=1, max_size=4), margins)
 def test_no_budget_stops_a_run_that_it_was_read_off(traces: list[Trace], margin: Decimal) -> None:
     budget = suggested(traces, margin)
@@ -295,15 +296,17 @@ def test_no_budget_stops_a_run_that_it_was_read_off(traces: list[Trace], margin:
     assert [counted(one, budget) for one in traces] == [[] for _ in traces]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(runs(), min_size=1, max_size=3))
 def test_nor_does_the_breaker_itself_stop_it_for_a_budget(traces: list[Trace]) -> None:
-    settings = Settings(budget=suggested(traces, Decimal(0)))
+    chosen = Settings(budget=suggested(traces, Decimal(0)))
 
     for one in traces:
-        verdict = replay_trace(one, settings)
+        verdict = replay_trace(one, chosen)
         assert verdict.reason is None or verdict.reason.family is not Family.BUDGET
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(runs(), min_size=1, max_size=4), margins)
 def test_no_count_is_wider_than_was_asked_for(traces: list[Trace], margin: Decimal) -> None:
     budget = suggested(traces, margin)
