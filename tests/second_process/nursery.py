@@ -53,11 +53,15 @@ def _lived(order: Order, tell: int) -> int:
     os.environ.clear()
     os.environ.update(order.environment)
     try:
-        told = Process(order.life, World(order.environment)).live()
+        told = Process(order.life, _world_of(order)).live()
     except BaseException:  # noqa: BLE001 - told to the test, whatever it is
         told = Told(ended="failed", message=traceback.format_exc()[-3000:])
     os.write(tell, msgspec.json.encode(told))
     return 0
+
+
+def _world_of(order: Order) -> World:
+    return World(order.environment, alone=order.life.crowd == 1)
 
 
 def _ended(pid: int, told: int) -> Told:

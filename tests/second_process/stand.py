@@ -226,7 +226,7 @@ class Stand:
         if plan.twin is not Twin.FORGETS:
             self._record = self._operator.found()
         if plan.road == "redelivered":
-            return [self._life()] * plan.crowd
+            return [self._life(crowd=plan.crowd)] * plan.crowd
         assert self._record is not None, self._told
         self._line = self._operated(self._record, plan.road)
         meeting = self._meeting if plan.crowd > 1 else ""
