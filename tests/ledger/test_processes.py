@@ -15,6 +15,11 @@ Crowd = Callable[..., Any]
 KILLED = -9
 
 
+def some(address: str, many: int) -> int:
+    """So many processes with SQLite, half of them where each costs a process of the server."""
+    return many if address.startswith("sqlite") else many // 2
+
+
 def test_of_fifty_processes_that_take_a_run_up_one_wins(
     address: str, crowd: Crowd, record: Callable[..., InterruptionRecord]
 ) -> None:
@@ -26,8 +31,9 @@ def test_of_fifty_processes_that_take_a_run_up_one_wins(
         assert store.record_of("run") == record(token_version=2)
 
 
-def test_of_twenty_processes_that_begin_one_write_one_does(address: str, crowd: Crowd) -> None:
-    assert crowd("crowd", address, 20, "begin") == {"0": 1, "1": 19}
+def test_of_many_processes_that_begin_one_write_one_does(address: str, crowd: Crowd) -> None:
+    many = some(address, 20)
+    assert crowd("crowd", address, many, "begin") == {"0": 1, "1": many - 1}
 
     with closing(open_store(address)) as store:
         assert len(store.of_resource("r")) == 1
@@ -39,14 +45,16 @@ def test_settlements_of_many_processes_are_all_taken(
     with closing(open_store(address)) as store:
         store.begin(entry("1"), lambda _: None)
 
-        assert crowd("crowd", address, 12, "settle") == {"0": 12}
+        many = some(address, 12)
+        assert crowd("crowd", address, many, "settle") == {"0": many}
         (kept,) = store.of_run("run")
         assert kept.status is WriteStatus.CONFIRMED
         assert kept.result_id is not None
 
 
 def test_a_store_is_made_once_however_many_open_it(address: str, crowd: Crowd) -> None:
-    assert crowd("crowd", address, 16, "opened") == {"0": 16}
+    many = some(address, 16)
+    assert crowd("crowd", address, many, "opened") == {"0": many}
 
 
 @pytest.mark.parametrize("where", ["checking", "committing"])
