@@ -42,14 +42,12 @@ def states(project: Any) -> dict[tuple[str, str], Standing]:
 
 
 def test_every_way_of_dealing_tests_out_gives_one_verdict(two: Any) -> None:
-    """But "load", which is the default and tried in test_gate_xdist, and "loadfile", which deals
-    out by the same code as "loadscope".
-    """
+    """But "load", which is the default, and tried in test_gate_xdist."""
     two.run(*GATE, "-n", "0")
     alone = report(two)
     assert alone.counts == {"contained": 1, "not run": 14, "escaped": 1}
 
-    for how in ("loadscope", "worksteal"):
+    for how in ("loadscope", "loadfile", "worksteal"):
         result = two.spawn(*GATE, "-n", "2", "--dist", how)
 
         assert result.ret == 1
