@@ -5,6 +5,7 @@ line is a JSON list of orders that are lived at once, and is answered by a list 
 
 from __future__ import annotations
 
+import encodings.idna  # noqa: F401 - a socket loads it at its first address
 import gc
 import os
 import signal
@@ -16,6 +17,7 @@ from urllib.request import ProxyHandler, build_opener, install_opener
 
 import msgspec
 
+from pytest_tripwire.breaker import Breaker, ToolSpec
 from pytest_tripwire.ledger import open_store
 
 from .agent import Process, World
@@ -76,7 +78,12 @@ def _ended(pid: int, told: int) -> Told:
 def warm() -> None:
     """Make here what each process would make anew."""
     with tempfile.TemporaryDirectory() as folder:
-        open_store(Path(folder) / "warm.db").close()
+        store = open_store(Path(folder) / "warm.db")
+        tool = ToolSpec(name="warm", effect="write", identity=("order_id",))
+        with Breaker(store=store, specs={"warm": tool}).run(request_id="warm") as run:
+            run.guard({"warm": lambda order_id: order_id})
+            run.call("warm", {"order_id": "A-1"})
+        store.close()
     # The standard one looks through the certificates of the system, and all is on this machine.
     install_opener(build_opener(ProxyHandler({})))
 
