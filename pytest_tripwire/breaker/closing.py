@@ -33,8 +33,7 @@ def _closed(core: Core) -> InterruptionRecord | None:
         close(child)
     modes = Modes(core)
     core.state.ended = True
-    Writes(core, modes).lose_those_under_way()
-    written = core.ledger.of_run(core.run_id)
+    written = Writes(core, modes).lose_those_under_way()
     for entry in written:
         if core.mode is Mode.OPEN and entry.status in UNSETTLED:
             modes.leave_open(left_unknown(entry, core.state.evidence[entry.key]))

@@ -38,30 +38,26 @@ def as_read(
         return entry
     if owner and entry.owner == owner:
         return entry
-    if entry.lease_until <= now:
+    if is_lease_over(entry, now=now):
         return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN)
     if entry.owner and gone(entry.owner):
         return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN, lease_until=now)
     return entry
 
 
-def is_lost(entry: WriteEntry, *, now: float) -> bool:
-    """Whether a write is in flight past its lease."""
-    return (
-        entry.status is WriteStatus.IN_FLIGHT
-        and entry.lease_until is not None
-        and entry.lease_until <= now
-    )
+def is_lease_over(entry: WriteEntry, *, now: float) -> bool:
+    """Whether the maker of a write no longer answers for it."""
+    return entry.lease_until is not None and entry.lease_until <= now
 
 
 def last_sent(entry: WriteEntry, *, now: float) -> float:
     """The last moment at which a write may have been sent, in seconds on the breaker's clock: one
     whose call never came back may have been sent until its maker no longer answered for it.
     """
-    lost = not entry.came_back and entry.lease_until is not None and entry.lease_until <= now
+    lost = not entry.came_back and is_lease_over(entry, now=now)
     return max(entry.dispatched_at, entry.lease_until or 0.0) if lost else entry.dispatched_at
 
 
 def is_over(entry: WriteEntry, *, now: float) -> bool:
     """Whether a write is certainly not being made any more, as far as its maker keeps its word."""
-    return entry.came_back or (entry.lease_until is not None and entry.lease_until <= now)
+    return entry.came_back or is_lease_over(entry, now=now)

@@ -9,10 +9,8 @@ import msgspec
 from pytest_tripwire.breaker.leases import as_read
 from pytest_tripwire.breaker.port import Conflict, Ledger
 from pytest_tripwire.timeline import (
-    ApprovalNote,
     DenialNote,
     InterruptionRecord,
-    SafeAction,
     WriteEntry,
     WriteStatus,
 )
@@ -20,7 +18,8 @@ from pytest_tripwire.timeline import (
 
 class RunLedger:
     """Where everything is kept, as one run sees it: what any of its family has written is its own,
-    and a write whose maker answers for it no longer is unknown.
+    and a write whose maker answers for it no longer is unknown. It has what a run asks for while it
+    goes on; what comes before and after is asked of the ledger itself.
 
     Args:
         ledger: where everything is kept.
@@ -72,10 +71,6 @@ class RunLedger:
     def owner(self) -> str:
         """See `Ledger.owner`."""
         return self._ledger.owner
-
-    def is_gone(self, owner: str) -> bool:
-        """See `Ledger.is_gone`."""
-        return self._ledger.is_gone(owner)
 
     def begin(
         self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
@@ -134,36 +129,9 @@ class RunLedger:
         """See `Ledger.record_of`."""
         return self._ledger.record_of(run_id)
 
-    def claim(
-        self,
-        run_id: str,
-        token_version: int,
-        *,
-        operator: str = "",
-        action: SafeAction = SafeAction.RESUME,
-    ) -> InterruptionRecord | None:
-        """See `Ledger.claim`."""
-        return self._ledger.claim(run_id, token_version, operator=operator, action=action)
-
     def note_denials(self, run_id: str, notes: Sequence[DenialNote]) -> None:
         """See `Ledger.note_denials`."""
         self._ledger.note_denials(run_id, notes)
-
-    def denials_of(self, run_id: str) -> tuple[DenialNote, ...]:
-        """See `Ledger.denials_of`."""
-        return self._ledger.denials_of(run_id)
-
-    def keep_approval(self, note: ApprovalNote) -> None:
-        """See `Ledger.keep_approval`."""
-        self._ledger.keep_approval(note)
-
-    def approvals_of(self, run_id: str) -> tuple[ApprovalNote, ...]:
-        """See `Ledger.approvals_of`."""
-        return self._ledger.approvals_of(run_id)
-
-    def use_approval(self, run_id: str, call_id: str, times: int = 1) -> bool:
-        """See `Ledger.use_approval`."""
-        return self._ledger.use_approval(run_id, call_id, times)
 
     def _own(self, known: Sequence[WriteEntry]) -> tuple[WriteEntry, ...]:
         return tuple(

@@ -117,12 +117,17 @@ class Writes:
         """Tell the ledger that a write was never dispatched."""
         self._core.ledger.settle(key, WriteStatus.REJECTED, came_back=True)
 
-    def lose_those_under_way(self) -> None:
-        """A write that has not come back when the run stops waiting may have happened or not."""
-        self._core.ledger.tell_doubts()
-        for entry in self._core.ledger.of_run(self._core.run_id):
-            if entry.status is WriteStatus.IN_FLIGHT:
-                self._core.ledger.settle(entry.key, WriteStatus.UNKNOWN)
+    def lose_those_under_way(self) -> tuple[WriteEntry, ...]:
+        """A write that has not come back when the run stops waiting may have happened or not.
+        Returns every write of the run as it is known then.
+        """
+        ledger, run_id = self._core.ledger, self._core.run_id
+        ledger.tell_doubts()
+        known = ledger.of_run(run_id)
+        under_way = [entry for entry in known if entry.status is WriteStatus.IN_FLIGHT]
+        for entry in under_way:
+            ledger.settle(entry.key, WriteStatus.UNKNOWN)
+        return ledger.of_run(run_id) if under_way else known
 
     def learn(self, admitted: Admitted, outcome: Outcome) -> None:
         """A read that the model makes itself may settle a write that is held or in doubt. What it

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from pytest_tripwire.breaker.leases import as_read
+from pytest_tripwire.breaker.leases import as_read, is_lease_over
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import UNSETTLED, safe_actions
 from pytest_tripwire.ledger.store import Store
@@ -140,7 +140,7 @@ def _is_left(store: Ledger, entry: WriteEntry, now: float) -> bool:
     """Whether the process that has begun a write does not answer for it any more."""
     if entry.lease_until is None:
         return False
-    return entry.lease_until <= now or (bool(entry.owner) and store.is_gone(entry.owner))
+    return is_lease_over(entry, now=now) or (bool(entry.owner) and store.is_gone(entry.owner))
 
 
 def _kept(store: Ledger, record: InterruptionRecord) -> list[WriteEntry]:

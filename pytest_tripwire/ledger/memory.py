@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from pytest_tripwire.breaker.epoch import work_of
+from pytest_tripwire.breaker.leases import is_lease_over
 from pytest_tripwire.breaker.port import Conflict, SupersededError
 from pytest_tripwire.ledger.changes import (
     bearing,
@@ -160,7 +161,7 @@ class MemoryLedger:
         if record is not None and record.ended_as is None:
             return False
         return any(
-            not each.is_certain and each.lease_until is not None and each.lease_until <= now
+            not each.is_certain and is_lease_over(each, now=now)
             for each in self._listed(self._by_run, run_id)
         )
 
