@@ -97,13 +97,11 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
         record: what the interruption has left, its writes as they are known now.
         limit: why it may only read, if it may only read.
         new_id: of the new run, where the inputs are others; empty for the same run.
-        inputs: of the new run.
     """
 
     record: InterruptionRecord
     limit: Finding | None = None
     new_id: str = ""
-    inputs: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -124,7 +122,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
             token_version=1 if self.is_new else record.token_version + 1,
             parent="" if self.is_new else record.parent,
             agent=record.agent,
-            inputs=self.inputs or record.inputs,
+            inputs=record.inputs,
             continues=record.run_id if self.is_new else record.continues,
         )
 
@@ -198,7 +196,7 @@ def _linked(ledger: Ledger, record: InterruptionRecord, wanted: Resume, new_id: 
     if ended is None:
         raise _too_late(wanted)
     reading = _finding(record.reason, _READ_ONLY) if wanted.read_only else None
-    return Taken(record=record, limit=reading, new_id=new_id, inputs=wanted.inputs)
+    return Taken(record=record, limit=reading, new_id=new_id)
 
 
 def _too_late(wanted: Resume) -> ResumeRefusedError:

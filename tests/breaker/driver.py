@@ -25,26 +25,9 @@ from pytest_tripwire.breaker.port import Policy, allow_everything
 from pytest_tripwire.ledger import MemoryLedger
 from pytest_tripwire.timeline import BreakerEvent, Settled, Timeline
 
+from ..clock import Clock  # noqa: TID252 - no package to import from
+
 Step = Callable[[], bool]
-
-
-class Clock:
-    """Seconds that pass only when a test says so."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-
-    async def asleep(self, seconds: float) -> None:
-        self.sleep(seconds)
-
-    async def within(self, _seconds: float, work: Any) -> Any:
-        return await work
 
 
 def read(name: str, **declared: Any) -> ToolSpec:

@@ -25,6 +25,8 @@ from pytest_tripwire.breaker import (
 from pytest_tripwire.breaker.emptiness import is_empty
 from pytest_tripwire.guard.nudge import FIELD, with_hint
 
+from ..clock import Clock  # noqa: TID252 - no package to import from
+
 SPECS = {
     "search": ToolSpec(name="search", effect="read", identity=("topic",), wording=("query",)),
     "get": ToolSpec(name="get", effect="read", result_version="version"),
@@ -40,24 +42,6 @@ SPECS = {
         required_fields=("found",),
     ),
 }
-
-
-class Clock:
-    """Seconds that nobody lets pass."""
-
-    seconds = 0.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-
-    async def asleep(self, seconds: float) -> None:
-        self.sleep(seconds)
-
-    async def within(self, _seconds: float, work: Any) -> Any:
-        return await work
 
 
 class Driver:

@@ -11,23 +11,13 @@ from pytest_tripwire.breaker import Breaker, BreakerRun, ToolSpec, Verdict
 from pytest_tripwire.ledger import MemoryLedger, Store, open_store
 from pytest_tripwire.timeline import ToolCall
 
+from .. import clock  # noqa: TID252 - no package to import from
 
-class Clock:
-    """Seconds that pass when a test says so."""
+
+class Clock(clock.Clock):
+    """The same, as late as a wall would tell."""
 
     seconds = 1000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-
-    async def asleep(self, seconds: float) -> None:
-        self.sleep(seconds)
-
-    async def within(self, _seconds: float, work: Any) -> Any:
-        return await work
 
 
 class Shared:

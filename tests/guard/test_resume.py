@@ -24,6 +24,8 @@ from pytest_tripwire.breaker import (
 from pytest_tripwire.guard import Resume
 from pytest_tripwire.timeline import SafeAction, ToolCall, WriteStatus
 
+from ..clock import Clock  # noqa: TID252 - no package to import from
+
 SPECS = {
     "get": ToolSpec(name="get", effect="read", identity=("order",), result_version="version"),
     "look": ToolSpec(name="look", effect="read", identity=("order",)),
@@ -32,24 +34,6 @@ SPECS = {
     ),
     "hand": ToolSpec(name="hand", effect="handoff", identity=("to",)),
 }
-
-
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    seconds = 0.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-
-    async def asleep(self, seconds: float) -> None:
-        self.sleep(seconds)
-
-    async def within(self, _seconds: float, work: Any) -> Any:
-        return await work
 
 
 class Shop:

@@ -23,28 +23,13 @@ from pytest_tripwire.breaker import (
 )
 from pytest_tripwire.timeline import WriteStatus
 
+from ..clock import Clock  # noqa: TID252 - no package to import from
+
 PAY = ToolSpec(name="pay", effect="write", identity=("order",))
 
 
 def a_call(number: int, tool: str = "pay", **arguments: Any) -> ToolCall:
     return ToolCall(call_id=str(number), tool=tool, arguments=arguments)
-
-
-class Clock:
-    seconds = 0.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-
-    async def asleep(self, seconds: float) -> None:
-        self.sleep(seconds)
-
-    async def within(self, seconds: float, work: Any) -> Any:
-        del seconds
-        return await work
 
 
 def test_a_write_that_never_came_back_holds_its_resource_for_the_next_run() -> None:
