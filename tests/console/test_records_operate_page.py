@@ -72,15 +72,22 @@ def blocks() -> Iterator[tuple[str, str]]:
     return iter(BLOCK.findall(TEXT))
 
 
-def test_the_page_does_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
-    pytest.importorskip("sqlalchemy")
+@pytest.fixture
+def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that the page's `shop` is imported from, and forgotten with."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.delitem(sys.modules, "shop", raising=False)
-    reader, shown = Reader(tmp_path, command, monkeypatch.setenv), 0
+    assert "shop" not in sys.modules
+    yield tmp_path
+    sys.modules.pop("shop", None)
+
+
+def test_the_page_does_what_it_says(
+    application: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    pytest.importorskip("sqlalchemy")
+    reader, shown = Reader(application, command, monkeypatch.setenv), 0
     for language, text in blocks():
         file = FILE.match(text)
         if file is not None:
@@ -93,7 +100,6 @@ def test_the_page_does_what_it_says(
             shown += 1
             reader.shows(text)
     assert shown == 7
-    monkeypatch.delitem(sys.modules, "shop")
 
 
 def test_every_block_is_followed() -> None:
