@@ -16,8 +16,8 @@ import pytest
 from pytest_tripwire import Harness, Options, Run, Task
 from pytest_tripwire.timeline.loops import trio_module
 
-# An inner run of pytest forgets what it was the first to import. The SDKs' client looks its transport's
-# errors up once, at the first request: after a second import these are other classes.
+# An inner run of pytest forgets what it was the first to import. The SDKs' client looks up once,
+# at its first request, what its transport raises: after a second import these are other classes.
 with suppress(ImportError):
     import httpcore2  # noqa: F401
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,7 +12,9 @@ from pytest_tripwire.world.faults import NotAcceptedError, PolicyDeniedError, Ra
 from pytest_tripwire.world.operation import Operation
 from pytest_tripwire.world.records import UnknownRecordError
 from pytest_tripwire.world.roles import Role, Slot
-from pytest_tripwire.world.schema import SchemaError, Shape, problems, shape_of, smallest
+from pytest_tripwire.world.schema import SchemaError, Shape, name_of, problems, shape_of, smallest
+
+_T = TypeVar("_T")
 
 #: Errors of the business that prove that it did nothing.
 NOTHING_HAPPENED = (NotAcceptedError, RateLimitedError, UnknownRecordError)
@@ -143,17 +145,26 @@ def parts_of(operation: Operation, role: Role) -> tuple[Part, ...]:
 
 def shapes_of(operation: Operation, role: Role) -> tuple[Shape, ...]:
     """What an agent sees of the tools that play a role. Raises BindingError where it sees none."""
+    return _seen(operation, role, shape_of)
+
+
+def names_of(operation: Operation, role: Role) -> tuple[str, ...]:
+    """Their names alone. Raises BindingError as `shapes_of`."""
+    return _seen(operation, role, name_of)
+
+
+def _seen(operation: Operation, role: Role, look: Callable[[Any], _T]) -> tuple[_T, ...]:
     if not role.tools:
         raise BindingError(
             f"tripwire_tools[{operation.role!r}] has no tool: give one, or several of them, or "
             "leave the role out"
         )
-    return tuple(_shape(operation, tool) for tool in role.tools)
+    return tuple(_seen_of(operation, tool, look) for tool in role.tools)
 
 
-def _shape(operation: Operation, tool: Any) -> Shape:
+def _seen_of(operation: Operation, tool: Any, look: Callable[[Any], _T]) -> _T:
     try:
-        return shape_of(tool)
+        return look(tool)
     except (TypeError, ValueError, AttributeError) as error:
         raise BindingError(
             f"tripwire_tools[{operation.role!r}] has the tool {tool!r}: give a function, or a "

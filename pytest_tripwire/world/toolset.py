@@ -14,8 +14,8 @@ from pytest_tripwire.world.parts import (
     NOTHING_HAPPENED,
     BindingError,
     Part,
+    names_of,
     parts_of,
-    shapes_of,
 )
 from pytest_tripwire.world.roles import Role, Slot
 from pytest_tripwire.world.stage import Stage
@@ -111,10 +111,10 @@ class Toolset:
 
 def _roads(roles: Mapping[str, Role], operations: Sequence[Operation]) -> tuple[str, ...]:
     return tuple(
-        shape.name
+        name
         for each in operations
         if each.effect is Effect.HANDOFF and each.role in roles
-        for shape in shapes_of(each, roles[each.role])
+        for name in names_of(each, roles[each.role])
     )
 
 
@@ -197,9 +197,7 @@ def tool_names(roles: Mapping[str, Role], operations: Sequence[Operation]) -> se
         BindingError: for a tool that no agent can be shown.
     """
     return {
-        shape.name
-        for each in operations
-        for shape in shapes_of(each, roles.get(each.role, each.default))
+        name for each in operations for name in names_of(each, roles.get(each.role, each.default))
     }
 
 

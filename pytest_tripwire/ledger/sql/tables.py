@@ -55,7 +55,6 @@ WRITES = Table(
     Column("reconciled", SmallInteger, nullable=False),
     Column("came_back", SmallInteger, nullable=False),
     _text("body"),
-    Index("tripwire_writes_of_resource", "resource", "seq"),
     Index("tripwire_writes_of_work", "resource", "work", "seq"),
     Index(
         "tripwire_writes_that_hold",
@@ -64,12 +63,6 @@ WRITES = Table(
         postgresql_where=UNSETTLED,
     ),
     Index("tripwire_writes_of_run", "run_id"),
-    Index(
-        "tripwire_writes_unsettled",
-        "lease_until",
-        sqlite_where=UNSETTLED,
-        postgresql_where=UNSETTLED,
-    ),
 )
 
 RECORDS = Table(

@@ -2,7 +2,16 @@
 
 from pytest_tripwire.world.schema.signature import parameters, summary
 from pytest_tripwire.world.schema.smallest import SchemaError, smallest
-from pytest_tripwire.world.schema.tool import Shape, shape_of
+from pytest_tripwire.world.schema.tool import Shape, name_of, shape_of
 from pytest_tripwire.world.schema.validate import problems
 
-__all__ = ["SchemaError", "Shape", "parameters", "problems", "shape_of", "smallest", "summary"]
+__all__ = [
+    "SchemaError",
+    "Shape",
+    "name_of",
+    "parameters",
+    "problems",
+    "shape_of",
+    "smallest",
+    "summary",
+]

@@ -55,6 +55,16 @@ def shape_of(tool: Callable[..., Any] | Mapping[str, Any]) -> Shape:
     )
 
 
+def name_of(tool: Callable[..., Any] | Mapping[str, Any]) -> str:
+    """The name in the shape of a tool, without reading a callable's annotations for the rest of it.
+    Raises as `shape_of`.
+    """
+    if isinstance(tool, Mapping):
+        return _from_schema(tool).name
+    inspect.signature(tool)
+    return str(tool.__name__)
+
+
 def _from_schema(definition: Mapping[str, Any]) -> Shape:
     body = definition.get("function", definition)
     name = body.get("name") if isinstance(body, Mapping) else None
