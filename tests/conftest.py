@@ -16,6 +16,8 @@ import pytest
 from pytest_tripwire import Harness, Options, Run, Task
 from pytest_tripwire.timeline.loops import trio_module
 
+from .left_behind import LeftBehind
+
 # An inner run of pytest forgets what it was the first to import. The SDKs' client looks up once,
 # at its first request, what its transport raises: after a second import these are other classes.
 with suppress(ImportError):
@@ -32,6 +34,11 @@ with suppress(ImportError):
         "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("any machine")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    folders: Any = getattr(session.config, "_tmp_path_factory")  # noqa: B009 - pytest's own
+    session.config.pluginmanager.register(LeftBehind(folders.getbasetemp()))
 
 
 def _message(connection: http.client.HTTPConnection, task: Task, messages: list[Any]) -> Any:
