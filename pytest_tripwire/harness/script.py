@@ -12,7 +12,7 @@ from pytest_tripwire.cases.fitting import fitted
 from pytest_tripwire.cases.rewording import reworded
 from pytest_tripwire.cases.variants import UnknownVariantError, turns_of, varied
 from pytest_tripwire.harness.failures import HarnessError
-from pytest_tripwire.models import Calls, Script, Seen
+from pytest_tripwire.models import Calls, Move, Script, Seen
 from pytest_tripwire.world import BindingError, Toolset
 
 #: Turns that are tried before a run; a script repeats its last move after its end.
@@ -49,8 +49,12 @@ def check(script: Script, toolset: Toolset) -> None:
     Raises:
         HarnessError: for arguments that a tool cannot take.
     """
+    before: Move | None = None
     for turn in range(TURNS):
         move = script(Seen(turn=turn))
+        if move is before:
+            continue
+        before = move
         for each in move.proposals if isinstance(move, Calls) else ():
             try:
                 toolset.check(each.role, each.slots)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 import msgspec
@@ -28,7 +29,7 @@ from pytest_tripwire.models.script import (
 Lost: TypeAlias = Callable[[int], int]
 
 
-class Actor(msgspec.Struct, frozen=True, kw_only=True):
+class Actor(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A script, and what binds it to the agent's tools.
 
     Args:
@@ -75,7 +76,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         """The agent's tools that a role plays. Raises what the binder raises."""
         return frozenset(name for role in self.roles for name in self._cast.tools_of(role))
 
-    @property
+    @cached_property
     def _cast(self) -> Casting:
         return casting(self.binder)
 

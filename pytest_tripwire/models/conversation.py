@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -24,7 +25,7 @@ HARMLESS = "There is nothing more to do."
 _SHORT = 1000
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One message of a request.
 
     Args:
@@ -36,6 +37,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     role: Literal["system", "user", "assistant", "tool"]
     text: str = ""
     call_ids: tuple[str, ...] = ()
+
+    @cached_property
+    def own_ids(self) -> tuple[OwnId, ...]:
+        """Those of them that the scripted model made."""
+        if self.role not in ("assistant", "tool"):
+            return ()
+        return tuple(own for call_id in self.call_ids if (own := read_call_id(call_id)))
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,17 +138,11 @@ def read_conversation(messages: Sequence[Message], offered: Iterable[str]) -> Co
     )
 
 
-def _own_ids(message: Message) -> list[OwnId]:
-    if message.role not in ("assistant", "tool"):
-        return []
-    return [own for call_id in message.call_ids if (own := read_call_id(call_id))]
-
-
 def _latest_move(messages: Sequence[Message]) -> tuple[int, int]:
     """The highest turn in any own id, and where the messages after that move begin."""
     latest, position = -1, 0
     for index, message in enumerate(messages):
-        turn = max((own.turn for own in _own_ids(message)), default=-1)
+        turn = max((own.turn for own in message.own_ids), default=-1)
         if turn >= max(latest, 0):
             latest, position = turn, index + 1
     return latest, position
@@ -172,13 +174,13 @@ def _ids(messages: Sequence[Message], role: str) -> dict[str, None]:
 
 def _calls_of(messages: Sequence[Message], turn: int) -> int:
     """How many calls our move of that turn has, as far as its ids tell."""
-    own = (each for message in messages for each in _own_ids(message) if each.turn == turn)
+    own = (each for message in messages for each in message.own_ids if each.turn == turn)
     return max((each.index + 1 for each in own), default=0)
 
 
 def _answers(messages: Sequence[Message], turn: int) -> tuple[ToolResult, ...]:
     # By id rather than by place: some agents split parallel calls into pairs.
-    return _results(m for m in messages if any(own.turn == turn for own in _own_ids(m)))
+    return _results(m for m in messages if any(own.turn == turn for own in m.own_ids))
 
 
 def _results(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
@@ -202,7 +204,7 @@ def _key(messages: Sequence[Message], offered: frozenset[str]) -> str:
     # A trimmed history may have lost the first user message; an own id of the same
     # agent still says what it was.
     for message in reversed(messages):
-        for own in _own_ids(message):
+        for own in message.own_ids:
             if own.key.startswith(scope):
                 return own.key
     return scope + _digest([_first_user(messages)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,7 +28,7 @@ class BindingError(ValueError):
     """A role does not fit the tool that is to play it."""
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class Part(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """An operation, and a tool that plays it.
 
     Args:
@@ -50,7 +51,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         properties: Mapping[str, Any] = self.shape.parameters.get("properties", {})
         return properties
 
-    @property
+    @cached_property
     def args(self) -> Mapping[str, Any]:
         """What the role says of the arguments that this tool has."""
         return {name: value for name, value in self.role.args.items() if name in self.known}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import selectors
 import socket
 import threading
 import time
@@ -324,6 +325,52 @@ def test_stop_waits_for_no_client_and_leaves_no_thread(run: Run) -> None:
         assert held.recv(10) == b""
     with pytest.raises(ConnectionRefusedError):
         running.send("GET", "/v1/models")
+
+
+def test_a_response_leaves_in_one_piece(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces: list[bytes] = []
+
+    def sendall(connection: socket.socket, data: bytes, *flags: int) -> None:
+        if data.startswith(b"HTTP/1.1 ") or pieces:
+            pieces.append(bytes(data))
+        send(connection, data, *flags)
+
+    send = socket.socket.sendall
+    port = run().port
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        monkeypatch.setattr(socket.socket, "sendall", sendall)
+        send(connection, b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        body = response.read()
+
+    assert json.loads(body)
+    assert len(pieces) == 1
+    assert pieces[0].endswith(body)
+
+
+def test_an_idle_server_looks_for_nothing_until_it_is_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[float | None] = []
+
+    def select(ready: selectors.DefaultSelector, timeout: float | None = None) -> Any:
+        looks.append(timeout)
+        return wait(ready, timeout)
+
+    wait = selectors.DefaultSelector.select
+    monkeypatch.setattr(selectors.DefaultSelector, "select", select)
+    server = LoopbackServer(Defective(), Handler)
+    server.run_in_thread()
+    socket.create_connection(("127.0.0.1", server.server_port), timeout=20).close()
+    end = time.monotonic() + 20
+    while len(looks) < 2 and time.monotonic() < end:
+        time.sleep(0.001)
+    server.close()
+    server.close()
+
+    assert looks == [None, None]
+    assert not any(each.name.endswith(f"-{server.server_port}") for each in threading.enumerate())
 
 
 def test_a_server_listens_on_loopback_only() -> None:

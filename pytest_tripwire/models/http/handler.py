@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 import time
 from contextlib import suppress
@@ -108,9 +109,15 @@ class Handler(BaseHTTPRequestHandler):
             return
         if self.request_version == "HTTP/1.0":
             reply = reply.in_one()
+        # In one piece: a client that is woken by the head alone only waits again.
+        wire, self.wfile = self.wfile, io.BytesIO()
         begin(self, reply)
-        if self.command == "HEAD":
-            return
+        if self.command != "HEAD":
+            self._write(reply)
+        wire.write(self.wfile.getvalue())
+        self.wfile = wire
+
+    def _write(self, reply: HttpReply) -> None:
         if reply.parts is None:
             send_whole(self.wfile, reply.body, reply.delivery.cut)
         else:

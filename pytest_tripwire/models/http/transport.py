@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import selectors
 import socket
 import socketserver
 import sys
@@ -14,9 +15,6 @@ from pytest_tripwire.models.http.messages import HttpReply, HttpRequest
 from pytest_tripwire.models.request_error import RequestError
 
 LOOPBACK = "127.0.0.1"
-
-#: Seconds between looks at whether to stop: the longest that `close` waits.
-_POLL_S = 0.01
 
 
 class App(Protocol):
@@ -74,10 +72,12 @@ class LoopbackServer(ThreadingHTTPServer):
         self._lock = threading.Lock()
         #: Set when the server stops, so that nobody waits longer.
         self.stopped = threading.Event()
+        self._thread: threading.Thread | None = None
         try:
             super().__init__((LOOPBACK, port), handler)
         except OSError as error:
             raise taken(port, error) from None
+        self._woken, self._waker = socket.socketpair()
 
     def server_bind(self) -> None:
         """Bind without the base class's look-up of the host's name, which may take seconds."""
@@ -87,17 +87,37 @@ class LoopbackServer(ThreadingHTTPServer):
     def run_in_thread(self) -> None:
         """Serve until `close`."""
         name = f"tripwire-model-{self.server_port}"
-        threading.Thread(target=self.serve_forever, args=(_POLL_S,), name=name, daemon=True).start()
+        self._thread = threading.Thread(target=self._accept, name=name, daemon=True)
+        self._thread.start()
+
+    def _accept(self) -> None:
+        # The base class looks every now and then whether it is to stop, and who stops it waits
+        # for its next look: here it is woken.
+        with selectors.DefaultSelector() as ready:
+            for each in (self.socket, self._woken):
+                ready.register(each, selectors.EVENT_READ)
+            while not self.stopped.is_set():
+                ready.select()
+                if not self.stopped.is_set():
+                    self._handle_request_noblock()  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Stop, and cut what clients still hold open."""
         self.stopped.set()
-        self.shutdown()
+        self._waker.close()
+        if self._thread is not None:
+            self._thread.join()
         self.server_close()
         with self._lock:
             for connection in self._open:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
+
+    def server_close(self) -> None:
+        """Give back the port."""
+        super().server_close()
+        self._woken.close()
+        self._waker.close()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Start a thread for a connection."""

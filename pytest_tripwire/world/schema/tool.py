@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import msgspec
@@ -61,7 +62,8 @@ def name_of(tool: Callable[..., Any] | Mapping[str, Any]) -> str:
     """
     if isinstance(tool, Mapping):
         return _from_schema(tool).name
-    inspect.signature(tool)
+    if not isinstance(tool, FunctionType) or tool.__dict__:
+        inspect.signature(tool)  # of a plain function it cannot fail, and takes its time
     return str(tool.__name__)
 
 
