@@ -44,26 +44,39 @@ def parameters(*names: str) -> dict[str, Any]:
     return {name: sa.bindparam(name) for name in names}
 
 
+#: What is compiled, by the kind of database, for all stores of this process. By the identity of the
+#: statement: one of SQLAlchemy's compares to an expression. Each is a constant of its module, and
+#: kept here, so that its identity stays its own.
+_READY: dict[tuple[Any, ...], dict[int, tuple[Statement, Ready]]] = {}
+
+
 class Compiler:
-    """Compiles each statement when it is first used."""
+    """Compiles each statement when it is first used, which costs more than to run it."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        # By identity: a statement of SQLAlchemy's compares to an expression. Each is a constant of
-        # its module, and kept here, so that its identity stays its own.
-        self._ready: dict[int, tuple[Statement, Ready]] = {}
+        self._known: dict[int, tuple[Statement, Ready]] | None = None
 
     def ready(self, statement: Statement) -> Ready:
-        """What the driver runs, and how it wants the values."""
-        known = self._ready.get(id(statement))
+        """What the driver runs, and how it wants the values. To be asked for when the database has
+        said which version it is.
+        """
+        if self._known is None:
+            self._known = _READY.setdefault(_kind(self._dialect), {})
+        known = self._known.get(id(statement))
         if known is None:
-            known = self._ready[id(statement)] = (statement, self._compiled(statement))
+            known = self._known[id(statement)] = (statement, self._compiled(statement))
         return known[1]
 
     def _compiled(self, statement: Statement) -> Ready:
         written = statement.written(self._dialect) if isinstance(statement, Upsert) else statement
         compiled: Any = written.compile(dialect=self._dialect)
         return str(compiled), _arrangement(getattr(compiled, "positiontup", None))
+
+
+def _kind(dialect: Any) -> tuple[Any, ...]:
+    """What the words of a statement depend on."""
+    return type(dialect), dialect.paramstyle, getattr(dialect, "server_version_info", None)
 
 
 def _arrangement(names: list[str] | None) -> Arrange:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from pytest_tripwire.ledger.errors import (
     StoreLockedError,
     StoreReadOnlyError,
 )
+from pytest_tripwire.ledger.sql.compiled import Statement
 from pytest_tripwire.ledger.sql.engine import SCHEMA_LOCK, Backend
 from pytest_tripwire.ledger.sql.session import Session
 from pytest_tripwire.ledger.sql.sessions import Sessions
@@ -39,6 +41,16 @@ _TABLES = {
 }
 _LOG = sa.text("PRAGMA journal_mode=WAL")
 _WAIT_S = 0.01
+
+
+def _making(table: sa.Table) -> Iterator[Statement]:
+    """A table, and what finds its rows."""
+    yield CreateTable(table)
+    for index in sorted(table.indexes, key=lambda each: str(each.name)):
+        yield CreateIndex(index)
+
+
+_MAKING = tuple(itertools.chain.from_iterable(map(_making, METADATA.sorted_tables)))
 
 
 def bring_up(
@@ -76,10 +88,8 @@ def _brought_up(session: Session, place: Backend, version: int, steps: Mapping[i
 
 
 def _create(session: Session, version: int) -> None:
-    for table in METADATA.sorted_tables:
-        session.run(CreateTable(table), {})
-        for index in sorted(table.indexes, key=lambda each: str(each.name)):
-            session.run(CreateIndex(index), {})
+    for statement in _MAKING:
+        session.run(statement, {})
     session.run(_SET_FIRST, {"version": version})
 
 
