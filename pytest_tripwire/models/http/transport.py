@@ -73,11 +73,11 @@ class LoopbackServer(ThreadingHTTPServer):
         #: Set when the server stops, so that nobody waits longer.
         self.stopped = threading.Event()
         self._thread: threading.Thread | None = None
+        self._woken, self._waker = socket.socketpair()
         try:
             super().__init__((LOOPBACK, port), handler)
         except OSError as error:
             raise taken(port, error) from None
-        self._woken, self._waker = socket.socketpair()
 
     def server_bind(self) -> None:
         """Bind without the base class's look-up of the host's name, which may take seconds."""
