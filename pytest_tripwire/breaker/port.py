@@ -94,8 +94,9 @@ class Ledger(Protocol):
         reconciled: bool = False,
         came_back: bool = False,
     ) -> None:
-        """Say what is now certain of the write `key`. What is certain stays so: `unknown` never
-        replaces `confirmed` or `rejected`. Raises KeyError if it was never begun.
+        """Say what is now certain of the write `key`. What is certain stays so: nothing replaces
+        `confirmed` or the id that was said with it, and only `confirmed` replaces `rejected`. Raises
+        KeyError if it was never begun.
         """
 
     def store_record(self, record: InterruptionRecord) -> None:

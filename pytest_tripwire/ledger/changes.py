@@ -34,12 +34,20 @@ def settled(
     reconciled: bool,
     came_back: bool,
 ) -> WriteEntry:
-    """An entry after somebody has said what is certain of it. What is certain stays so."""
-    stands = entry.is_certain and status not in {WriteStatus.CONFIRMED, WriteStatus.REJECTED}
+    """An entry after somebody has said what is certain of it. What is certain stays so: a write that
+    happened is never taken back, or it would be sent again. One that was said not to have happened,
+    and did, happened.
+    """
+    happened_now = status is WriteStatus.CONFIRMED
+    stands = entry.is_certain and (entry.status is WriteStatus.CONFIRMED or not happened_now)
+    if stands:
+        named = entry.result_id or (result_id if happened_now else None)
+    else:
+        named = result_id or entry.result_id
     return msgspec.structs.replace(
         entry,
         status=entry.status if stands else status,
-        result_id=result_id or entry.result_id,
+        result_id=named,
         reconciled=reconciled or entry.reconciled,
         came_back=came_back or entry.came_back,
     )

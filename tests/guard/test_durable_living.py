@@ -11,6 +11,7 @@ import pytest
 
 from pytest_tripwire.breaker import BreakerRun, Mode, Outcome, Reason, Status, ToolCall
 from pytest_tripwire.guard import Resume
+from pytest_tripwire.timeline import WriteStatus
 
 from .durable_desk import SPECS, Office, Place
 
@@ -102,6 +103,24 @@ def test_checkpoint_that_was_held_goes_on_once_that_is_settled(office: Office) -
 
     assert later.mode is Mode.OPEN
     assert proposed(later, "B", 1)[1].allowed
+
+
+def test_slow_worker_takes_nothing_back_that_somebody_has_found_out(office: Office) -> None:
+    """Its service refuses what was done already, which is no word of what this call has done."""
+    slow = office.breaker("w1", lease_s=60)
+    run = office.run(slow)
+    call, verdict = proposed(run, "A", 1)
+    assert verdict.allowed
+    office.clock.seconds += 61
+    (entry,) = slow.store.of_run(run.run_id)
+    slow.store.resolve_write(entry.key, WriteStatus.CONFIRMED, operator="ada", result_id="R-9")
+
+    run.settle(call, Outcome(status=Status.DEFINITE, error="was paid already"))
+
+    for again in (run, office.run(office.breaker("w2"))):
+        assert proposed(again, "A", 1)[1].reason is Reason.DUPLICATE_WRITE
+    (entry,) = slow.store.of_run(run.run_id)
+    assert (entry.status, entry.result_id) == (WriteStatus.CONFIRMED, "R-9")
 
 
 def test_who_finds_a_write_of_another_process_under_way_is_told_when_to_ask_again(

@@ -117,6 +117,56 @@ def test_a_settlement_keeps_what_was_known_already(
     assert store.of_run("run") == (kept,)
 
 
+@pytest.mark.parametrize("late", [WriteStatus.REJECTED, WriteStatus.CONFIRMED])
+@pytest.mark.parametrize("by", ["an operator", "its worker", "a read"])
+def test_what_has_happened_stays_so_whoever_says_something_else_later(
+    store: Store, entry: Callable[..., WriteEntry], by: str, late: WriteStatus
+) -> None:
+    store.begin(entry("1"), never)
+    if by == "an operator":
+        store.resolve_write("1", WriteStatus.CONFIRMED, operator="ada", result_id="R-9")
+    else:
+        store.settle("1", WriteStatus.CONFIRMED, result_id="R-9", came_back=by == "its worker")
+
+    store.settle("1", late, result_id="P-1", came_back=True)
+
+    kept = store.entry("1")
+    assert kept is not None
+    assert (kept.status, kept.result_id) == (WriteStatus.CONFIRMED, "R-9")
+    assert kept.came_back
+
+
+def test_an_id_that_is_learned_late_is_kept_with_what_has_happened(
+    store: Store, entry: Callable[..., WriteEntry]
+) -> None:
+    store.begin(entry("1"), never)
+    store.resolve_write("1", WriteStatus.CONFIRMED, operator="ada")
+
+    store.settle("1", WriteStatus.CONFIRMED, result_id="P-1", came_back=True)
+
+    kept = store.entry("1")
+    assert kept is not None
+    assert kept.result_id == "P-1"
+
+
+@pytest.mark.parametrize("status", [WriteStatus.UNKNOWN, WriteStatus.REJECTED])
+def test_what_was_said_not_to_have_happened_stays_so_unless_it_did(
+    store: Store, entry: Callable[..., WriteEntry], status: WriteStatus
+) -> None:
+    store.begin(entry("1"), never)
+    store.settle("1", WriteStatus.REJECTED)
+
+    store.settle("1", status, result_id="P-1")
+    kept = store.entry("1")
+    assert kept is not None
+    assert (kept.status, kept.result_id) == (WriteStatus.REJECTED, None)
+
+    store.settle("1", WriteStatus.CONFIRMED, result_id="P-1", came_back=True)
+    kept = store.entry("1")
+    assert kept is not None
+    assert (kept.status, kept.result_id) == (WriteStatus.CONFIRMED, "P-1")
+
+
 def test_what_was_never_begun_cannot_be_settled(
     store: Store, entry: Callable[..., WriteEntry]
 ) -> None:
