@@ -29,14 +29,16 @@ def nobody_is_gone(_owner: str) -> bool:
 
 
 def as_read(
-    entry: WriteEntry, *, now: float, owner: str, gone: Callable[[str], bool] = nobody_is_gone
+    entry: WriteEntry,
+    *,
+    now: float,
+    mine: bool = False,
+    gone: Callable[[str], bool] = nobody_is_gone,
 ) -> WriteEntry:
-    """An entry as somebody reads it who is not its maker: unknown once its lease is over. Its own
-    process knows better, as it lives. The lease of one that is certainly `gone` is over now.
+    """An entry as somebody reads it: unknown once its lease is over. Only who has it under way,
+    whose it is then, knows better. The lease of one that is certainly `gone` is over now.
     """
-    if entry.is_certain or entry.came_back or entry.lease_until is None:
-        return entry
-    if owner and entry.owner == owner:
+    if mine or entry.is_certain or entry.came_back or entry.lease_until is None:
         return entry
     if is_lease_over(entry, now=now):
         return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN)

@@ -95,8 +95,8 @@ class Ledger(Protocol):
         came_back: bool = False,
     ) -> None:
         """Say what is now certain of the write `key`. What is certain stays so: nothing replaces
-        `confirmed` or the id that was said with it, and only `confirmed` replaces `rejected`. Raises
-        KeyError if it was never begun.
+        `confirmed` or the id that was said with it, and only `confirmed` replaces `rejected`.
+        Raises KeyError if it was never begun.
         """
 
     def store_record(self, record: InterruptionRecord) -> None:

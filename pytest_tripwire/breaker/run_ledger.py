@@ -8,6 +8,7 @@ import msgspec
 
 from pytest_tripwire.breaker.leases import as_read
 from pytest_tripwire.breaker.port import Conflict, Ledger
+from pytest_tripwire.breaker.under_way import Begun
 from pytest_tripwire.timeline import (
     DenialNote,
     InterruptionRecord,
@@ -26,10 +27,10 @@ class RunLedger:
         run_id: the one that looks.
         kin: ids of the whole family; it may grow.
         now: seconds on the breaker's clock.
-        doubts: keys of writes that came back, and that the ledger could not be told of.
+        begun: what the family has begun.
     """
 
-    __slots__ = ("_doubts", "_kin", "_ledger", "_now", "_run_id")
+    __slots__ = ("_begun", "_kin", "_ledger", "_now", "_run_id")
 
     def __init__(
         self,
@@ -37,17 +38,17 @@ class RunLedger:
         run_id: str,
         kin: list[str],
         now: Callable[[], float],
-        doubts: set[str] | None = None,
+        begun: Begun | None = None,
     ) -> None:
         self._ledger = ledger
         self._run_id = run_id
         self._kin = kin
         self._now = now
-        self._doubts: set[str] = set() if doubts is None else doubts
+        self._begun = begun or Begun(ledger)
 
     def of(self, run_id: str) -> RunLedger:
         """The same as another one of them sees it."""
-        return RunLedger(self._ledger, run_id, self._kin, self._now, self._doubts)
+        return RunLedger(self._ledger, run_id, self._kin, self._now, self._begun)
 
     def adopt(self, run_id: str) -> None:
         """A child has begun."""
@@ -76,7 +77,27 @@ class RunLedger:
         self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
     ) -> WriteEntry | None:
         """See `Ledger.begin`."""
-        return self._ledger.begin(entry, lambda known: conflict(self._own(known)), ahead=ahead)
+        # Before anybody can read of it: it is never without somebody who answers for it.
+        self._begun.begin(entry.key, entry.run_id)
+        other = self._ledger.begin(entry, lambda known: conflict(self._own(known)), ahead=ahead)
+        if other is not None:
+            self._begun.over(entry.key)
+        return other
+
+    def has_begun(self, entry: WriteEntry) -> bool:
+        """Whether the family has begun a write, and the ledger does not know yet what became of it:
+        another one may act under the same id, who took the run up.
+        """
+        return entry.key in self._begun
+
+    def answers_for(self, entry: WriteEntry) -> bool:
+        """Whether a run of this process that goes on has a write under way; a fork has it not."""
+        owner = self.owner
+        return bool(owner) and entry.owner == owner and entry.key in self._begun.known.begun
+
+    def let_go(self, run_id: str) -> None:
+        """A run has ended: what it has begun is answered for until its lease is over."""
+        self._begun.let_go(run_id)
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:
         """Every write of one resource, oldest first; the family's as if they were its own."""
@@ -102,20 +123,24 @@ class RunLedger:
         came_back: bool = False,
     ) -> None:
         """See `Ledger.settle`. What the ledger cannot be told is in doubt, and not under way."""
+        doubts = self._begun.known.doubts
+        came_back = came_back or doubts.get(key, False)
         try:
             self._ledger.settle(
                 key, status, result_id=result_id, reconciled=reconciled, came_back=came_back
             )
         except Exception:
             if status is WriteStatus.UNKNOWN or (came_back and status is WriteStatus.CONFIRMED):
-                self._doubts.add(key)
+                doubts[key] = came_back
             raise
-        self._doubts.discard(key)
+        doubts.pop(key, None)
+        if came_back or status is not WriteStatus.UNKNOWN:
+            self._begun.over(key)
 
     def tell_doubts(self) -> None:
-        """Tell the ledger of the writes that came back, where it could not be told before."""
-        for key in tuple(self._doubts):
-            self.settle(key, WriteStatus.UNKNOWN, came_back=True)
+        """Tell the ledger of the family's writes of which it could not be told before."""
+        for key in self._begun.untold():
+            self.settle(key, WriteStatus.UNKNOWN)
 
     def store_record(self, record: InterruptionRecord) -> None:
         """See `Ledger.store_record`."""
@@ -142,15 +167,17 @@ class RunLedger:
         )
 
     def _doubted(self, entry: WriteEntry) -> WriteEntry:
-        if entry.key not in self._doubts or entry.status is not WriteStatus.IN_FLIGHT:
+        came_back = self._begun.known.doubts.get(entry.key)
+        if came_back is None or entry.status is not WriteStatus.IN_FLIGHT:
             return entry
-        return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN, came_back=True)
+        return msgspec.structs.replace(entry, status=WriteStatus.UNKNOWN, came_back=came_back)
 
     def _read(self, known: Sequence[WriteEntry]) -> tuple[WriteEntry, ...]:
-        if self._doubts:
+        if self._begun.known.doubts:
             known = [self._doubted(entry) for entry in known]
         if not self.durable:
             return tuple(known)
-        now, owner = self._now(), self.owner
-        gone = self._ledger.is_gone
-        return tuple(as_read(entry, now=now, owner=owner, gone=gone) for entry in known)
+        now, gone = self._now(), self._ledger.is_gone
+        return tuple(
+            as_read(entry, now=now, mine=self.answers_for(entry), gone=gone) for entry in known
+        )

@@ -92,8 +92,16 @@ class Writes:
             status = WriteStatus.REJECTED
             self._core.state.own.failed(key)
         self._core.ledger.settle(key, status, result_id=found, came_back=True)
-        if status is WriteStatus.UNKNOWN and isinstance(proposal.spec.reconcile, str):
-            self._core.state.watched[proposal.intent.resource] = proposal.spec
+        resource = proposal.intent.resource
+        if status is not WriteStatus.UNKNOWN:
+            self._come_back(resource)
+        elif isinstance(proposal.spec.reconcile, str):
+            self._core.state.watched[resource] = proposal.spec
+
+    def _come_back(self, resource: str) -> None:
+        """A write of the run was taken for lost, held its resource, and is certain after all."""
+        if resource in self._core.state.held:
+            self._release_hold(resource)
 
     def resolve(self, intent: Intent, status: WriteStatus, result_id: str | None) -> int:
         """Settle the unknown writes of one intent by what somebody knows for certain."""
@@ -118,16 +126,25 @@ class Writes:
         self._core.ledger.settle(key, WriteStatus.REJECTED, came_back=True)
 
     def lose_those_under_way(self) -> tuple[WriteEntry, ...]:
-        """A write that has not come back when the run stops waiting may have happened or not.
-        Returns every write of the run as it is known then.
+        """A write that has not come back when the run stops waiting may have happened or not. What
+        another one has begun, who took the run up, is not waited for here. Returns every write of
+        the run as it is known then.
         """
         ledger, run_id = self._core.ledger, self._core.run_id
-        ledger.tell_doubts()
-        known = ledger.of_run(run_id)
-        under_way = [entry for entry in known if entry.status is WriteStatus.IN_FLIGHT]
-        for entry in under_way:
-            ledger.settle(entry.key, WriteStatus.UNKNOWN)
-        return ledger.of_run(run_id) if under_way else known
+        try:
+            ledger.tell_doubts()
+            known = ledger.of_run(run_id)
+            under_way = [
+                entry
+                for entry in known
+                if entry.status is WriteStatus.IN_FLIGHT and ledger.has_begun(entry)
+            ]
+            for entry in under_way:
+                ledger.settle(entry.key, WriteStatus.UNKNOWN)
+            return ledger.of_run(run_id) if under_way else known
+        finally:
+            if self._core.state.ended:
+                ledger.let_go(run_id)
 
     def learn(self, admitted: Admitted, outcome: Outcome) -> None:
         """A read that the model makes itself may settle a write that is held or in doubt. What it
@@ -190,7 +207,7 @@ class Writes:
         """
         if reading.status is WriteStatus.REJECTED:
             standing = {each.key: each for each in known}.get(entry.key, entry)
-            own = bool(standing.owner) and standing.owner == self._core.ledger.owner
+            own = self._core.ledger.answers_for(standing)
             # The entry that was read about: a lease that ended with its process ended by then.
             return standing.came_back or (not own and is_over(entry, now=at))
         others = (*known, *self._core.ledger.of_run(self._core.run_id))

@@ -34,9 +34,9 @@ def settled(
     reconciled: bool,
     came_back: bool,
 ) -> WriteEntry:
-    """An entry after somebody has said what is certain of it. What is certain stays so: a write that
-    happened is never taken back, or it would be sent again. One that was said not to have happened,
-    and did, happened.
+    """An entry after somebody has said what is certain of it. What is certain stays so: a write
+    that happened is never taken back, or it would be sent again. One that was said not to have
+    happened, and did, happened.
     """
     happened_now = status is WriteStatus.CONFIRMED
     stands = entry.is_certain and (entry.status is WriteStatus.CONFIRMED or not happened_now)

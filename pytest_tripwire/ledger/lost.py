@@ -31,9 +31,7 @@ def writes_of(store: Ledger, record: InterruptionRecord, now: float) -> tuple[Wr
         now: seconds on the breaker's clock; what is in flight past its lease is unknown, and what
             a process had in flight that has certainly ended.
     """
-    return tuple(
-        as_read(entry, now=now, owner="", gone=store.is_gone) for entry in _kept(store, record)
-    )
+    return tuple(as_read(entry, now=now, gone=store.is_gone) for entry in _kept(store, record))
 
 
 def holding(store: Ledger, record: InterruptionRecord, now: float) -> tuple[WriteEntry, ...]:
@@ -47,7 +45,7 @@ def holding(store: Ledger, record: InterruptionRecord, now: float) -> tuple[Writ
     """
     own = {each.key for each in record.writes}
     entries = (each for resource in record.held for each in store.of_resource(resource))
-    read = (as_read(each, now=now, owner="", gone=store.is_gone) for each in entries)
+    read = (as_read(each, now=now, gone=store.is_gone) for each in entries)
     return tuple(each for each in read if each.status in UNSETTLED and each.key not in own)
 
 
