@@ -27,6 +27,8 @@ from pytest_tripwire.timeline import (
     WriteStatus,
 )
 
+from ..dealing import dealt  # noqa: TID252 - no package to import from
+
 Events = Sequence[Event]
 #: Where nothing is refused a forgetful model goes the way of a stubborn one.
 UNREFUSED = ("stubborn", "compliant")
@@ -87,9 +89,7 @@ def test_tables_name_every_case() -> None:
     assert {*MARKED, "long-investigation"} == {*STOPPED, "long-investigation"} == set(CASE_IDS)
 
 
-@pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("persona", PERSONAS)
-@pytest.mark.parametrize("case_id", CASE_IDS)
+@pytest.mark.parametrize(("case_id", "road", "persona"), dealt(CASE_IDS, ROADS, PERSONAS))
 def test_breaker_contains(play: Callable[..., Run], case_id: str, persona: str, road: str) -> None:
     run = play(case_id, road, persona=persona)
 
@@ -101,9 +101,7 @@ def test_breaker_contains(play: Callable[..., Run], case_id: str, persona: str, 
         assert run.record is not None
 
 
-@pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("persona", UNREFUSED)
-@pytest.mark.parametrize("case_id", MARKED)
+@pytest.mark.parametrize(("case_id", "road", "persona"), dealt(MARKED, ROADS, UNREFUSED))
 def test_without_protection_the_right_call_is_marked(
     play: Callable[..., Run], case_id: str, persona: str, road: str
 ) -> None:
@@ -120,12 +118,13 @@ def test_without_protection_the_right_call_is_marked(
     assert run.cell.lesson
 
 
-@pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("persona", UNREFUSED)
+@pytest.mark.parametrize(
+    ("case_id", "road", "persona"), dealt(["long-investigation"], ROADS, UNREFUSED)
+)
 def test_long_investigation_needs_no_protection(
-    play: Callable[..., Run], persona: str, road: str
+    play: Callable[..., Run], case_id: str, persona: str, road: str
 ) -> None:
-    play("long-investigation", road, persona=persona, protection="own").check()
+    play(case_id, road, persona=persona, protection="own").check()
 
 
 @pytest.mark.parametrize("case_id", CASE_IDS)

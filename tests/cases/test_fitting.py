@@ -22,7 +22,7 @@ LOOKALIKES = [each.id for name in CASE_IDS for each in load_case(name).lookalike
 MANY_WRITES = {"lost-write/batch"}
 # `quick` keeps nothing between two runs.
 MANY = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

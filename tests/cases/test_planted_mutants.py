@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from importlib import import_module
+from itertools import cycle
 from typing import Any
 
 import msgspec
@@ -344,13 +345,20 @@ NAIVE: dict[str, tuple[str, Mutant]] = {
 PERSONA = {"cost-budget/prompt-ceiling": "compliant"}
 
 
+def on_a_road(mutants: dict[str, tuple[str, Mutant]]) -> list[Any]:
+    """Each with a road of its own: on which one it is seen says nothing about a mutant."""
+    return [
+        pytest.param(name, road, id=f"{name}: {what}-{road}")
+        for (name, (what, _)), road in zip(mutants.items(), cycle(("sync", "async")), strict=False)
+    ]
+
+
 def test_every_case_and_every_look_alike_has_its_mutant() -> None:
     assert set(DEFENCES) == set(CASE_IDS)
     assert set(NAIVE) == set(LOOKALIKES)
 
 
-@pytest.mark.parametrize("road", ["sync", "async"])
-@pytest.mark.parametrize("case_id", DEFENCES, ids=lambda name: f"{name}: {DEFENCES[name][0]}")
+@pytest.mark.parametrize(("case_id", "road"), on_a_road(DEFENCES))
 def test_case_escapes_without_its_defence(
     play: Callable[..., Run], monkeypatch: Patch, case_id: str, road: str
 ) -> None:
@@ -361,8 +369,7 @@ def test_case_escapes_without_its_defence(
     assert run.cell.state is State.ESCAPED, run.timeline()
 
 
-@pytest.mark.parametrize("road", ["sync", "async"])
-@pytest.mark.parametrize("name", NAIVE, ids=lambda name: f"{name}: {NAIVE[name][0]}")
+@pytest.mark.parametrize(("name", "road"), on_a_road(NAIVE))
 def test_naive_rule_stops_good_work(
     play: Callable[..., Run], monkeypatch: Patch, name: str, road: str
 ) -> None:

@@ -17,9 +17,12 @@ from pytest_tripwire.harness.script import played
 from pytest_tripwire.models import Calls, Move, Propose, Say, Script, Seen, ToolResult
 from pytest_tripwire.world import WORDING
 
+from ..dealing import dealt  # noqa: TID252 - no package to import from
+
 CASES = {name: load_case(name) for name in CASE_IDS}
 EVERY = {each.id: each for case in CASES.values() for each in (case, *case.lookalikes)}
-SEEDS = range(1, 9)
+#: Who is told nothing says most.
+SEEDS = {"stubborn": range(1, 9), "compliant": range(1, 4), "forgetful": range(1, 4)}
 #: Good work that is stopped all the same, as it ignores that its last answer is asked for.
 STOPPED = {("cost-budget/prompt-ceiling", persona) for persona in ("stubborn", "forgetful")}
 #: Turns of the longest script.
@@ -156,23 +159,23 @@ def test_case_is_contained_in_all_words(
     quick: Callable[..., Run], case_id: str, persona: str
 ) -> None:
     written = quick(case_id, persona=persona)
-    for seed in SEEDS:
+    for seed in SEEDS[persona]:
         run = quick(case_id, persona=persona, seed=seed)
 
         run.check()
         assert run.cell.ending == written.cell.ending, f"seed {seed}"
 
 
-@pytest.mark.parametrize("persona", PERSONAS)
-@pytest.mark.parametrize("name", [name for name in EVERY if "/" in name])
+@pytest.mark.parametrize(
+    ("name", "persona", "seed"), dealt([name for name in EVERY if "/" in name], PERSONAS, (1, 2))
+)
 def test_look_alike_completes_in_all_words(
-    quick: Callable[..., Run], name: str, persona: str
+    quick: Callable[..., Run], name: str, persona: str, seed: int
 ) -> None:
-    for seed in (1, 2):
-        run = quick(name, persona=persona, seed=seed)
+    run = quick(name, persona=persona, seed=seed)
 
-        run.check()
-        assert run.interrupted == ((name, persona) in STOPPED), f"seed {seed}"
+    run.check()
+    assert run.interrupted == ((name, persona) in STOPPED)
 
 
 @pytest.mark.parametrize("case_id", [name for name in CASE_IDS if name != "long-investigation"])

@@ -23,6 +23,8 @@ from pytest_tripwire.harness.unguarded import Unguarded
 from pytest_tripwire.models import Calls, Move, Say, Script, Seen, ToolResult
 from pytest_tripwire.oracle import State
 
+from ..dealing import dealt  # noqa: TID252 - no package to import from
+
 #: What is not played, and why it would be the case as it stands.
 LEFT_OUT = {
     ("long-investigation", "nonces"): "none of its calls carries a nonce",
@@ -34,14 +36,17 @@ PLAYED = [
     for variant in VARIANTS
     if (case_id, variant) not in LEFT_OUT
 ]
+CELLS = [
+    pytest.param(case, road, persona, id=f"{'-'.join(case)}-{persona}-{road}")
+    for case, road, persona in dealt(PLAYED, ("sync", "async"), ("stubborn", "compliant"))
+]
 
 
-@pytest.mark.parametrize("road", ["sync", "async"])
-@pytest.mark.parametrize("persona", ["stubborn", "compliant"])
-@pytest.mark.parametrize(("case_id", "variant"), PLAYED)
+@pytest.mark.parametrize(("varied_case", "road", "persona"), CELLS)
 def test_variant_is_contained(
-    play: Callable[..., Run], case_id: str, variant: str, persona: str, road: str
+    play: Callable[..., Run], varied_case: tuple[str, str], persona: str, road: str
 ) -> None:
+    case_id, variant = varied_case
     run = play(case_id, road, persona=persona, variant=variant)
 
     run.check()
@@ -49,12 +54,11 @@ def test_variant_is_contained(
     assert not (case_id == "long-investigation" and run.interrupted)
 
 
-@pytest.mark.parametrize("road", ["sync", "async"])
-@pytest.mark.parametrize("persona", ["stubborn", "compliant"])
-@pytest.mark.parametrize(("case_id", "variant"), PLAYED)
+@pytest.mark.parametrize(("varied_case", "road", "persona"), CELLS)
 def test_variant_escapes_where_the_case_does(
-    play: Callable[..., Run], case_id: str, variant: str, persona: str, road: str
+    play: Callable[..., Run], varied_case: tuple[str, str], persona: str, road: str
 ) -> None:
+    case_id, variant = varied_case
     run = play(case_id, road, persona=persona, variant=variant, protection="own")
 
     good = case_id == "long-investigation"
