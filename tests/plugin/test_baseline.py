@@ -32,7 +32,7 @@ expires = {TODAY + dt.timedelta(days=days)}
 @pytest.fixture
 def known(project: Any) -> Any:
     """An agent that pays twice in one case, and a baseline that knows it."""
-    project.every_case = True
+    project.two_cases("agent")
     project.plug_in("behind")
     project.tests()
     project.write("tripwire-baseline.toml", entries(*CHECKS))
@@ -42,12 +42,12 @@ def known(project: Any) -> Any:
 def test_a_known_failure_is_an_expected_one(known: Any, rows: Any) -> None:
     result = known.run(*GATE, "-rx")
 
-    result.assert_outcomes(passed=7, xfailed=1)
+    result.assert_outcomes(passed=1, xfailed=1)
     assert result.ret == 0
     assert rows(result) == [("agent", LOST, "known failing")]
     result.stdout.fnmatch_lines(
         [
-            "tripwire gate passed: 7 of 8 cells contained, 1 known failing (protection: harness)",
+            "tripwire gate passed: 1 of 2 cells contained, 1 known failing (protection: harness)",
             "XFAIL test_agent.py::test_agent[[]lost-write[]] - known failing until *: the bare *",
         ]
     )
@@ -56,20 +56,20 @@ def test_a_known_failure_is_an_expected_one(known: Any, rows: Any) -> None:
 def test_a_test_that_demands_nothing_itself_is_excused_too(known: Any) -> None:
     known.tests("def test_agent(tripwire): tripwire.run()")
 
-    known.run(*GATE).assert_outcomes(passed=7, xfailed=1)
+    known.run(*GATE).assert_outcomes(passed=1, xfailed=1)
 
 
 def test_without_the_gate_it_is_expected_too(known: Any) -> None:
     result = known.run("-k", LOST)
 
-    result.assert_outcomes(xfailed=1, deselected=7)
+    result.assert_outcomes(xfailed=1, deselected=1)
     assert result.ret == 0
 
 
 def test_with_workers_it_is_expected_too(known: Any) -> None:
-    result = known.spawn(*GATE, "-n", "1")
+    result = known.shared("1", *GATE)
 
-    result.assert_outcomes(passed=7, xfailed=1)
+    result.assert_outcomes(passed=1, xfailed=1)
     assert result.ret == 0
 
 
@@ -82,7 +82,7 @@ def test_an_exception_of_the_tests_own_is_not_masked(known: Any, rows: Any) -> N
 
     result = known.run(*GATE)
 
-    result.assert_outcomes(failed=8)
+    result.assert_outcomes(failed=2)
     assert result.ret == 1
 
 
@@ -91,7 +91,7 @@ def test_what_the_baseline_does_not_say_fails(known: Any, rows: Any) -> None:
 
     result = known.run(*GATE)
 
-    result.assert_outcomes(passed=7, failed=1)
+    result.assert_outcomes(passed=1, failed=1)
     assert rows(result) == [("agent", LOST, "escaped")]
     assert result.ret == 1
 
@@ -101,7 +101,7 @@ def test_what_does_not_fail_any_more_fails_and_says_what_to_do(known: Any, rows:
 
     result = known.run(*GATE)
 
-    result.assert_outcomes(passed=7, failed=1)
+    result.assert_outcomes(passed=1, failed=1)
     assert rows(result) == [("agent", LOST, "fixed")]
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -134,7 +134,7 @@ def test_of_several_tests_of_a_cell_one_may_pass(known: Any, rows: Any) -> None:
 
     result = known.run(*GATE)
 
-    result.assert_outcomes(passed=15, xfailed=1)
+    result.assert_outcomes(passed=3, xfailed=1)
     assert rows(result) == [("agent", LOST, "known failing")]
     assert result.ret == 0
 
@@ -144,7 +144,7 @@ def test_an_entry_that_has_expired_excuses_nothing(known: Any, rows: Any) -> Non
 
     result = known.run(*GATE)
 
-    result.assert_outcomes(passed=7, failed=1)
+    result.assert_outcomes(passed=1, failed=1)
     assert rows(result) == [("agent", LOST, "expired")]
     assert result.ret == 1
     (line,) = [each for each in result.outlines if each.startswith("  expired: ")]

@@ -21,7 +21,7 @@ PARAMETRISED = """
 @pytest.fixture
 def project(project: Any) -> Any:
     """A project whose tests try every standard case."""
-    project.every_case = True
+    project.every_case()
     return project
 
 

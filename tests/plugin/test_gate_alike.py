@@ -31,6 +31,7 @@ class Situation(msgspec.Struct, frozen=True):
 
     Args:
         options: on pytest's command line.
+        workers: how many there are.
         lost: the cells that are not run then.
         more: in the `conftest.py` of `b`.
         body: of the test of `b`, before the run.
@@ -38,6 +39,7 @@ class Situation(msgspec.Struct, frozen=True):
 
     options: tuple[str, ...]
     lost: tuple[tuple[str, str], ...]
+    workers: str = "0"
     more: str = ""
     body: str = "pass"
 
@@ -45,13 +47,15 @@ class Situation(msgspec.Struct, frozen=True):
 DECLARED = "--tripwire-protection=harness"
 ONE = (("b", LOST),)
 ALL = tuple((agent, case) for agent in "ab" for case in CASE_IDS)
+#: All that is counted where not every case is tried.
+TWO = tuple((agent, case) for agent in "ab" for case in (LOST, "deadline"))
 ENDS = (
     "import os; tripwire.case.id == 'lost-write' and os.kill(os.getpid(), 9); "
     "tripwire.case.id == 'deadline' and os._exit(0)"
 )
 SITUATIONS = {
     "a worker that is killed, and one that ends itself as if all were well": Situation(
-        (DECLARED, "-n", "1"), (*ONE, ("b", "deadline")), body=ENDS
+        (DECLARED,), (*ONE, ("b", "deadline")), workers="1", body=ENDS
     ),
     "a case that is deselected": Situation(
         (DECLARED, "--deselect", f"b/test_b.py::test_agent[{LOST}]"), ONE
@@ -61,7 +65,7 @@ SITUATIONS = {
     ),
     "an import error in the agent": Situation(
         (DECLARED,),
-        tuple(("b", case) for case in CASE_IDS),
+        tuple(("b", case) for case in (LOST, "deadline")),
         more="@pytest.fixture\ndef tripwire_agent(): import no_such_module\n",
     ),
     "an empty selection": Situation((DECLARED, "-k", "nothing"), ALL),
@@ -78,7 +82,10 @@ def folder(project: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tried(project: Any, situation: Situation) -> pytest.RunResult:
-    project.every_case = True
+    if situation.lost == ALL:
+        project.every_case()
+    else:
+        project.two_cases("a", "b")
     project.ini(
         "pythonpath = .\naddopts = --import-mode=importlib\ntripwire_agents =\n    a\n    b\n"
     )
@@ -89,10 +96,8 @@ def tried(project: Any, situation: Situation) -> pytest.RunResult:
         f"def test_agent(tripwire):\n    {situation.body}\n    tripwire.run().check()\n",
         name="b/test_b",
     )
-    run: Callable[..., pytest.RunResult] = (
-        project.spawn if "-n" in situation.options else project.run
-    )
-    return run("--tripwire-gate", *FILES, *situation.options)
+    run: Callable[..., pytest.RunResult] = project.shared
+    return run(situation.workers, "--tripwire-gate", *FILES, *situation.options)
 
 
 def of_lines(lines: list[str]) -> Cells:
@@ -150,9 +155,10 @@ def every_output_names_the_cells(
     result: pytest.RunResult, folder: Path, situation: Situation
 ) -> None:
     lost = {(agent, case, "not run") for agent, case in situation.lost}
+    whole = len(ALL if situation.lost == ALL else TWO)
     assert result.ret == 1
     word = next(line for line in result.outlines if line.startswith("tripwire gate FAILED: "))
-    assert word.startswith(f"tripwire gate FAILED: {16 - len(lost)} of 16 cells contained")
+    assert word.startswith(f"tripwire gate FAILED: {whole - len(lost)} of {whole} cells contained")
     assert of_lines(result.outlines[result.outlines.index(word) :]) == lost
     assert of_report(folder / "report.json") == lost
     assert of_summary(folder / "summary.md") == lost

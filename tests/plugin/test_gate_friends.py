@@ -48,7 +48,7 @@ def test_every_way_of_dealing_tests_out_gives_one_verdict(two: Any) -> None:
     assert alone.counts == {"contained": 1, "not run": 14, "escaped": 1}
 
     for how in ("loadscope", "loadfile", "worksteal"):
-        result = two.spawn(*GATE, "-n", "2", "--dist", how)
+        result = two.shared("2", *GATE, "--dist", how)
 
         assert result.ret == 1
         assert report(two).rows == alone.rows, how
@@ -155,7 +155,7 @@ def test_a_round_that_is_lost_with_its_worker_is_missed(project: Any) -> None:
     project.write("conftest", CRASH)
     project.tests()
 
-    result = project.spawn(*GATE, "-n", "1", "--tripwire-repeat=3")
+    result = project.shared("1", *GATE, "--tripwire-repeat=3")
 
     assert result.ret == 1
     row = next(row for row in report(project).rows if row.case == LOST)

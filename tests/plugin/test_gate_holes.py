@@ -25,7 +25,7 @@ NAMED = """
 @pytest.fixture
 def named(project: Any) -> Any:
     """An agent whose name only a run can tell, declared."""
-    project.every_case = True
+    project.two_cases("named")
     project.plug_in("twice", more=NAMED)
     project.tests()
     project.ini("tripwire_agents = named")
@@ -62,7 +62,7 @@ def test_a_second_test_of_an_agent_that_only_a_run_names_is_missed(
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["  test_second.py::test_second[[]cost-budget[]] and 7 more were collected and did not *"]
+        ["  test_second.py::test_second[[]deadline[]] and 1 more were collected and did not *"]
     )
 
 
@@ -81,7 +81,7 @@ def test_a_test_that_names_its_case_and_skips_first_is_missed(named: Any) -> Non
 
 
 def test_a_known_failure_excuses_no_round_that_was_not_run(project: Any) -> None:
-    project.every_case = True
+    project.two_cases("agent")
     project.plug_in("behind")
     project.tests()
     project.write("tripwire-baseline.toml", entries(*CHECKS))
@@ -139,7 +139,7 @@ def test_a_report_of_an_earlier_run_does_not_stay(project: Any) -> None:
     project.run("--tripwire-report=report.json")
     project.write("conftest", "import no_such_module")
 
-    result = project.spawn("--tripwire-report=report.json")
+    result = project.run("--tripwire-report=report.json")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert not (project.pytester.path / "report.json").exists()
@@ -171,7 +171,7 @@ def test_one_file_for_two_reports_is_wrong_usage(project: Any) -> None:
 
 
 def test_every_worker_for_itself_is_no_gate(project: Any) -> None:
-    result = project.spawn("--tripwire-gate", "--dist=each", "--tx=2*popen")
+    result = project.run("--tripwire-gate", "--dist=each", "--tx=2*popen")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--tripwire-gate with --dist=each: *"])

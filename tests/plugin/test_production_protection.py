@@ -59,17 +59,15 @@ def plugged(project: Any, make: str = "make_breaker", agent: str = "loop") -> No
     project.tests()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_a_gate_over_the_breaker_of_production(
-    project: Any, rows: Any, workers: tuple[str, ...]
-) -> None:
-    if workers:
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_gate_over_the_breaker_of_production(project: Any, rows: Any, workers: str) -> None:
+    if int(workers):
         pytest.importorskip("xdist")
-    project.every_case = True
+    project.every_case()
     project.ini("tripwire_protection = production")
     plugged(project)
 
-    result = (project.spawn if workers else project.run)("--tripwire-gate", *workers)
+    result = project.shared(workers, "--tripwire-gate")
 
     assert result.ret == 0
     assert sorted(rows.every(result)) == [("agent", case, "contained") for case in sorted(CASE_IDS)]

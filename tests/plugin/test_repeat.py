@@ -18,7 +18,7 @@ VARIES = """
 
 @pytest.fixture
 def good(project: Any) -> Any:
-    project.every_case = True
+    project.two_cases("agent")
     project.plug_in("twice")
     project.tests()
     return project
@@ -35,10 +35,10 @@ def test_every_round_is_a_test_whose_id_ends_in_the_case(good: Any) -> None:
 def test_all_rounds_contained_pass(good: Any) -> None:
     result = good.run(*GATE, "--tripwire-repeat=2")
 
-    result.assert_outcomes(passed=16)
+    result.assert_outcomes(passed=4)
     assert result.ret == 0
     result.stdout.fnmatch_lines(
-        ["tripwire gate passed: 8 of 8 cells contained in each of 2 rounds (protection: harness)"]
+        ["tripwire gate passed: 2 of 2 cells contained in each of 2 rounds (protection: harness)"]
     )
 
 
@@ -47,7 +47,7 @@ def test_one_bad_round_fails_the_cell(good: Any, rows: Any) -> None:
 
     result = good.run(*GATE, "--tripwire-repeat=2")
 
-    result.assert_outcomes(passed=15, failed=1)
+    result.assert_outcomes(passed=3, failed=1)
     assert result.ret == 1
     assert rows(result) == [("agent", LOST, "escaped")]
 
@@ -57,7 +57,7 @@ def test_a_round_that_was_not_run_fails_the_cell(good: Any, rows: Any) -> None:
 
     result = good.run(*GATE, "--tripwire-repeat=2", *lost)
 
-    result.assert_outcomes(passed=15, deselected=1)
+    result.assert_outcomes(passed=3, deselected=1)
     assert result.ret == 1
     assert rows(result) == [("agent", LOST, "not run")]
     result.stdout.fnmatch_lines(
@@ -73,6 +73,7 @@ def test_rounds_of_agents_whose_names_only_a_run_can_tell(good: Any, rows: Any) 
             return "named"
         """
     )
+    good.two_cases("named")
     good.ini("tripwire_agents = named")
     lost = ("--deselect", f"test_agent.py::test_agent[2of2-{LOST}]")
 
@@ -84,16 +85,16 @@ def test_rounds_of_agents_whose_names_only_a_run_can_tell(good: Any, rows: Any) 
 
 
 def test_tests_that_name_their_case_themselves_are_repeated_too(good: Any) -> None:
-    good.every_case = False
+    good.one_case()
     good.tests('def test_own(tripwire_for): tripwire_for("deadline").run().check()')
 
     good.run("--tripwire-repeat=2").assert_outcomes(passed=2)
 
 
 def test_with_workers(good: Any) -> None:
-    result = good.spawn(*GATE, "--tripwire-repeat=2", "-n", "2")
+    result = good.shared("2", *GATE, "--tripwire-repeat=2")
 
-    result.assert_outcomes(passed=16)
+    result.assert_outcomes(passed=4)
     assert result.ret == 0
 
 

@@ -21,7 +21,7 @@ def bad(project: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """One agent that escapes in one case, on a machine that is no CI's."""
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
-    project.every_case = True
+    project.two_cases("agent")
     project.plug_in("behind")
     project.tests()
     return project
@@ -42,6 +42,8 @@ def test_every_file_says_what_the_terminal_says(
     monkeypatch.setenv("GITHUB_SHA", "c0ffee")
     monkeypatch.setenv("GITHUB_RUN_ID", "7")
     (folder / "summary.md").write_text("# before\n", "utf-8")
+    bad.every_case()
+    bad.tests()
     lost = ("--deselect", "test_agent.py::test_agent[deadline]")
     files = ("--tripwire-report=out/report.json", "--junit-xml=junit.xml")
 
@@ -106,7 +108,7 @@ def test_a_report_needs_no_gate(bad: Any, folder: Path) -> None:
     bad.run("-k", LOST, "--tripwire-report=report.json")
 
     made = decode((folder / "report.json").read_bytes())
-    assert made.counts == {"not run": 7, "escaped": 1}
+    assert made.counts == {"not applicable": 6, "not run": 1, "escaped": 1}
 
 
 def test_the_page_is_written(bad: Any, folder: Path) -> None:
@@ -114,7 +116,7 @@ def test_the_page_is_written(bad: Any, folder: Path) -> None:
 
     page = (folder / "page.html").read_text("utf-8")
     assert page.startswith("<!doctype html>")
-    assert "7 of 8 cells contained" in page
+    assert "1 of 2 cells contained" in page
 
 
 @pytest.mark.parametrize("option", ["--tripwire-report", "--tripwire-html"])
@@ -150,7 +152,7 @@ def test_a_good_gate_marks_nothing(bad: Any, folder: Path, monkeypatch: pytest.M
 
     assert "::error" not in str(result.stdout)
     text = (folder / "summary.md").read_text("utf-8")
-    assert text.startswith("## ✅ tripwire gate passed&#58; 8 of 8 cells contained")
+    assert text.startswith("## ✅ tripwire gate passed&#58; 2 of 2 cells contained")
 
 
 def test_without_the_gate_github_hears_nothing(
@@ -170,25 +172,17 @@ def test_without_the_gate_github_hears_nothing(
 
 def test_what_is_declared_to_have_no_part_is_not_counted(bad: Any, rows: Any) -> None:
     bad.plug_in("twice")
-    bad.tests("""
-        import pytest
-        from pytest_tripwire.cases import CASE_IDS
-
-        @pytest.mark.tripwire(cases=[each for each in CASE_IDS if each != "stale-resume"])
-        def test_agent(tripwire):
-            tripwire.run().check()
-        """)
-    bad.ini("tripwire_not_applicable =\n    agent: stale-resume\n")
 
     result = bad.run(*GATE)
 
     assert result.ret == 0
     assert rows(result, "stale-resume") == [("agent", "stale-resume", "not applicable")]
-    result.stdout.fnmatch_lines(["tripwire gate passed: 7 of 7 cells contained (protection: *"])
+    result.stdout.fnmatch_lines(["tripwire gate passed: 2 of 2 cells contained (protection: *"])
 
 
 def test_what_was_run_all_the_same_counts(bad: Any, rows: Any) -> None:
-    bad.ini("tripwire_not_applicable =\n    agent: lost-write, deadline\n")
+    bad.two_cases()
+    bad.ini(f"tripwire_not_applicable =\n    agent: {', '.join(bad.rest)}, lost-write\n")
 
     result = bad.run(*GATE)
 
@@ -198,6 +192,7 @@ def test_what_was_run_all_the_same_counts(bad: Any, rows: Any) -> None:
 
 @pytest.mark.parametrize("line", ["agent", "agent:", ": deadline", "agent: deadline,"])
 def test_a_line_that_is_none_is_wrong_usage(bad: Any, line: str) -> None:
+    bad.two_cases()
     bad.ini(f"tripwire_not_applicable =\n    {line}\n")
 
     result = bad.run(*GATE)
@@ -210,7 +205,8 @@ def test_a_line_that_is_none_is_wrong_usage(bad: Any, line: str) -> None:
 
 def test_a_cell_that_is_not_there_fails(bad: Any) -> None:
     bad.plug_in("twice")
-    bad.ini("tripwire_not_applicable =\n    agent: stale-resumes\n")
+    bad.two_cases()
+    bad.ini(f"tripwire_not_applicable =\n    agent: {', '.join(bad.rest)}, stale-resumes\n")
 
     result = bad.run(*GATE)
 
@@ -224,6 +220,7 @@ def test_nothing_but_what_has_no_part_does_not_pass(bad: Any) -> None:
     bad.tests("def test_plain(): pass")
     from pytest_tripwire.cases import CASE_IDS
 
+    bad.two_cases()
     bad.ini(
         f"tripwire_agents = agent\ntripwire_not_applicable =\n    agent: {', '.join(CASE_IDS)}\n"
     )
@@ -232,6 +229,7 @@ def test_nothing_but_what_has_no_part_does_not_pass(bad: Any) -> None:
 
 
 def test_last_failed_does_not_lose_an_agent_in_silence(bad: Any) -> None:
+    bad.two_cases("agent", "a")
     bad.plug_in("twice", folder="a/")
     bad.tests(name="a/test_a")
     bad.ini("pythonpath = .\naddopts = --import-mode=importlib")

@@ -306,7 +306,7 @@ def test_some_fields_are_laid_over_what_the_role_tells(project: Any) -> None:
 
 
 def test_tools_and_declarations_of_one_case_do_not_disturb_the_others(team: Any, rows: Any) -> None:
-    team.every_case = True
+    team.every_case()
     team.plug_in(
         more="""
         import team

@@ -47,7 +47,7 @@ def test_each_cell_has_a_cassette_of_its_own_and_needs_no_provider_then(
     agent: Any, provider: ModelServer, rows: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent.ini(CASSETTE)
-    agent.every_case = True
+    agent.every_case()
     agent.tests("def test_agent(tripwire):\n    tripwire.run()\n")
     wanted = ("-k", "lost-write or deadline")
 

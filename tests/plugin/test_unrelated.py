@@ -43,7 +43,8 @@ CHANGING = re.compile(r"\d+\.\d+s|gw\d|\[ *\d+%\]|=|-{3,}| +$")
 
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_the_plugin_changes_no_result(project: Any, workers: str) -> None:
-    project.every_case = True
+    """Each run in a process of its own, as what is imported is imported for good."""
+    project.every_case()
     project.tests(SUITE)
     folder = project.pytester.path
 

@@ -302,7 +302,7 @@ def test_a_case_that_the_marker_names_twice_is_tried_once(project: Any) -> None:
 def test_a_gate_that_is_blocked_does_not_pass_in_silence(project: Any, blocked: str) -> None:
     project.write("test_other", "def test_other(): pass")
 
-    result = project.spawn("-p", "tripwire", "-p", f"no:{blocked}", "--tripwire-gate")
+    result = project.run("-p", "tripwire", "-p", f"no:{blocked}", "--tripwire-gate")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--tripwire-gate, and its plugin is blocked: *-p no:tripwire*"])
