@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_tripwire.breaker.port import Right
 from pytest_tripwire.breaker.tasks import Tasks
 from pytest_tripwire.breaker.telling import RunLock
 
@@ -73,3 +74,14 @@ class Kin:
         """One of them has ended."""
         self.members[:] = [each for each in self.members if each is not core]
         self._rounds.pop(core.run_id, None)
+
+
+def rights_above(core: Core) -> tuple[Right, ...]:
+    """The rights to write of those that a run works for, the nearest first: what it writes, it
+    writes for them.
+    """
+    if core.parent is None:
+        return ()
+    context = core.parent.context
+    right = Right(run_id=context.run_id, token_version=context.token_version)
+    return (right, *rights_above(core.parent))

@@ -44,6 +44,13 @@ class SupersededError(Exception):
     """A run that somebody else has taken up since may not write any more."""
 
 
+class Right(msgspec.Struct, frozen=True, kw_only=True):
+    """The right of a run to write: it lasts until its record has a later token version."""
+
+    run_id: str
+    token_version: int
+
+
 class Ledger(Protocol):
     """Where writes and interruptions are kept. One owner of the truth, shared by many runs."""
 
@@ -61,7 +68,12 @@ class Ledger(Protocol):
         """Whether the process of this name has certainly ended. In doubt it has not."""
 
     def begin(
-        self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
+        self,
+        entry: WriteEntry,
+        conflict: Conflict,
+        *,
+        ahead: InterruptionRecord | None = None,
+        under: Sequence[Right] = (),
     ) -> WriteEntry | None:
         """Store `entry` before its write is dispatched, unless `conflict`, given the entries that
         are `bearing` on it in order, names one that stands in the way. The check and the insertion
@@ -70,7 +82,10 @@ class Ledger(Protocol):
         `ahead` is what the record of the run would be if its process died now; the last one is
         kept, for whoever finds the write and nobody who made it.
 
-        Raises SupersededError when the run's record has a later token version than `ahead`.
+        `under` are the runs that this one works for. Left out where there are none.
+
+        Raises SupersededError when the run's record has a later token version than `ahead`, or that
+        of a run that it works for a later one than its right.
         """
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:

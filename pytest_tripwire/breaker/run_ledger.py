@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
 from pytest_tripwire.breaker.leases import as_read
-from pytest_tripwire.breaker.port import Conflict, Ledger
+from pytest_tripwire.breaker.port import Conflict, Ledger, Right
 from pytest_tripwire.breaker.under_way import Begun
 from pytest_tripwire.timeline import (
     DenialNote,
@@ -74,12 +75,20 @@ class RunLedger:
         return self._ledger.owner
 
     def begin(
-        self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
+        self,
+        entry: WriteEntry,
+        conflict: Conflict,
+        *,
+        ahead: InterruptionRecord | None = None,
+        under: Sequence[Right] = (),
     ) -> WriteEntry | None:
         """See `Ledger.begin`."""
         # Before anybody can read of it: it is never without somebody who answers for it.
         self._begun.begin(entry.key, entry.run_id)
-        other = self._ledger.begin(entry, lambda known: conflict(self._own(known)), ahead=ahead)
+        rights: dict[str, Any] = {"under": under} if under else {}
+        other = self._ledger.begin(
+            entry, lambda known: conflict(self._own(known)), ahead=ahead, **rights
+        )
         if other is not None:
             self._begun.over(entry.key)
         return other

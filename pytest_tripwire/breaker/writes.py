@@ -14,6 +14,7 @@ from pytest_tripwire.breaker.checks.write_certainty import standing
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Proposal
 from pytest_tripwire.breaker.fingerprint import Intent
+from pytest_tripwire.breaker.kin import rights_above
 from pytest_tripwire.breaker.leases import is_over, last_sent, lease_of
 from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.reconcile import Reading, covers, interpret, stable_id
@@ -56,7 +57,9 @@ class Writes:
             return None if anyway else standing(core, known, proposal)
 
         known = ahead(core, spec.name) if core.ledger.durable else None
-        other = core.ledger.begin(entry, conflict, ahead=known)
+        # One that is only watched is kept from nothing.
+        under = () if known is None or anyway else rights_above(core)
+        other = core.ledger.begin(entry, conflict, ahead=known, under=under)
         if other is not None:
             return other
         loose = core.state.history.free.loosen(proposal.call, spec)

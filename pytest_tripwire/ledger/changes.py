@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from pytest_tripwire.breaker.epoch import work_of
+from pytest_tripwire.breaker.port import Right
 from pytest_tripwire.ledger.store import Wanted
 from pytest_tripwire.timeline import (
     ApprovalNote,
@@ -51,6 +52,13 @@ def settled(
         reconciled=reconciled or entry.reconciled,
         came_back=came_back or entry.came_back,
     )
+
+
+def rights(ahead: InterruptionRecord | None, under: Sequence[Right]) -> tuple[Right, ...]:
+    """The rights that a write rests on: that of its run, if that has one, and of those above it."""
+    if ahead is None:
+        return tuple(under)
+    return (Right(run_id=ahead.run_id, token_version=ahead.token_version), *under)
 
 
 def bearing(entries: Sequence[WriteEntry], work: str) -> tuple[WriteEntry, ...]:

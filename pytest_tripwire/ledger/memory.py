@@ -10,7 +10,7 @@ import msgspec
 
 from pytest_tripwire.breaker.epoch import work_of
 from pytest_tripwire.breaker.leases import is_lease_over
-from pytest_tripwire.breaker.port import Conflict, SupersededError
+from pytest_tripwire.breaker.port import Conflict, Right, SupersededError
 from pytest_tripwire.ledger.changes import (
     bearing,
     claimed,
@@ -18,6 +18,7 @@ from pytest_tripwire.ledger.changes import (
     ended,
     happened,
     is_wanted,
+    rights,
     settled,
     used,
 )
@@ -64,11 +65,16 @@ class MemoryLedger:
     # -- writes
 
     def begin(
-        self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
+        self,
+        entry: WriteEntry,
+        conflict: Conflict,
+        *,
+        ahead: InterruptionRecord | None = None,
+        under: Sequence[Right] = (),
     ) -> WriteEntry | None:
         """Store `entry` unless `conflict` names another one; see `Ledger.begin`."""
         with self._lock:
-            self._check(entry.run_id, ahead)
+            self._check(rights(ahead, under))
             known = self._listed(self._by_resource, entry.resource)
             other = conflict(bearing(known, work_of(entry.epoch)))
             if other is None:
@@ -80,10 +86,11 @@ class MemoryLedger:
                     self._ahead[ahead.run_id] = ahead
             return other
 
-    def _check(self, run_id: str, ahead: InterruptionRecord | None) -> None:
-        record = self._records.get(ahead.run_id if ahead else run_id)
-        if record is not None and ahead is not None and record.token_version > ahead.token_version:
-            raise SupersededError(record.run_id)
+    def _check(self, held: Sequence[Right]) -> None:
+        for right in held:
+            record = self._records.get(right.run_id)
+            if record is not None and record.token_version > right.token_version:
+                raise SupersededError(right.run_id)
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:
         """Every write of one resource, oldest first."""

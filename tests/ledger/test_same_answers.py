@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import Mode, Reason
+from pytest_tripwire.breaker.port import Right
 from pytest_tripwire.ledger import MemoryLedger, Store, Wanted, open_store
 from pytest_tripwire.timeline import (
     ApprovalNote,
@@ -106,11 +107,12 @@ def call(name: str, *arguments: Any, **named: Any) -> Any:
     )
 
 
+RIGHTS = st.lists(st.builds(Right, run_id=FEW, token_version=TOKEN), max_size=2)
 #: The key of the write that was begun as the n-th.
 KEY = st.integers(1, 3).map(str)
 OPERATIONS = st.one_of(
     call("begin", ENTRIES, st.just(unless_open), ahead=st.none() | RECORDS),
-    call("begin", ENTRIES, st.just(unless_open), ahead=RECORDS),
+    call("begin", ENTRIES, st.just(unless_open), ahead=RECORDS, under=RIGHTS),
     call(
         "settle",
         KEY,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_tripwire.breaker.port import SupersededError
+from pytest_tripwire.breaker.port import Right, SupersededError
 from pytest_tripwire.ledger import Store
-from pytest_tripwire.timeline import WriteEntry, WriteStatus
+from pytest_tripwire.timeline import Became, WriteEntry, WriteStatus
 
 ODD = 'a "quoted" \\ text, \x00, ü, \U0001f600 and half of a pair: \ud800'
 
@@ -187,6 +187,64 @@ def test_a_run_that_was_taken_up_since_begins_nothing(
     assert store.begin(entry("3"), never) is None
 
     assert keys(store.of_run("run")) == ["2", "3"]
+
+
+def taken_up(store: Store) -> None:
+    assert store.claim("root", 2) is not None
+
+
+def closed(store: Store) -> None:
+    assert store.end("root", 2, Became.CLOSED, operator="ada") is not None
+
+
+@pytest.mark.parametrize("way", [taken_up, closed])
+def test_a_run_begins_nothing_once_one_that_it_works_for_was_taken_up(
+    store: Store,
+    entry: Callable[..., WriteEntry],
+    record: Callable[..., Any],
+    way: Callable[[Store], None],
+) -> None:
+    above = [Right(run_id="root/1", token_version=1), Right(run_id="root", token_version=2)]
+    store.store_record(record("root", token_version=2))
+    store.store_record(record("another", token_version=9))
+
+    def begin(key: str, under: Sequence[Right]) -> None:
+        one = entry(key, run_id="root/1/2", lease_until=5.0)
+        assert store.begin(one, never, ahead=record("root/1/2"), under=under) is None
+
+    begin("before", above)
+    way(store)
+    with pytest.raises(SupersededError, match=r"^root$"):
+        begin("after", above)
+    begin("of who took it up", [Right(run_id="root", token_version=3)])
+
+    assert keys(store.of_resource("r")) == ["before", "of who took it up"]
+
+
+@pytest.mark.parametrize("whose", ["root", "root/1"])
+def test_who_takes_a_run_up_waits_for_the_write_that_is_being_begun_for_it(
+    store: Store, entry: Callable[..., WriteEntry], record: Callable[..., Any], whose: str
+) -> None:
+    store.store_record(record(whose))
+    happened: list[str] = []
+
+    def takes_up() -> None:
+        assert store.claim(whose, 1) is not None
+        happened.append("taken up")
+
+    other = threading.Thread(target=takes_up)
+
+    def slow(_known: Any) -> None:
+        other.start()
+        other.join(0.05)
+        happened.append("begun")
+
+    one = entry("1", run_id="root/1")
+    right = Right(run_id="root", token_version=1)
+    assert store.begin(one, slow, ahead=record("root/1"), under=[right]) is None
+    other.join()
+
+    assert happened == ["begun", "taken up"]
 
 
 def test_a_check_that_is_being_made_cannot_be_overtaken(

@@ -6,8 +6,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from pytest_tripwire.breaker.port import Conflict
-from pytest_tripwire.ledger.changes import claimed, counted, ended
+from pytest_tripwire.breaker.port import Conflict, Right
+from pytest_tripwire.ledger.changes import claimed, counted, ended, rights
 from pytest_tripwire.ledger.owners import is_gone, owner_name
 from pytest_tripwire.ledger.sql import approvals, denials, happenings, records, writes
 from pytest_tripwire.ledger.sql.engine import Backend, resource_lock, run_lock
@@ -77,14 +77,21 @@ class SqlStore:
     # -- writes
 
     def begin(
-        self, entry: WriteEntry, conflict: Conflict, *, ahead: InterruptionRecord | None = None
+        self,
+        entry: WriteEntry,
+        conflict: Conflict,
+        *,
+        ahead: InterruptionRecord | None = None,
+        under: Sequence[Right] = (),
     ) -> WriteEntry | None:
-        """Store `entry` unless `conflict` names another one; see `Ledger.begin`."""
+        """Store `entry` unless `conflict` names another one; see `Ledger.begin`. Who takes a run up
+        has its record alone, and no other lock beside it.
+        """
+        held = rights(ahead, under)
         locks = [resource_lock(entry.resource)]
-        if ahead is not None:
-            locks.append(run_lock(ahead.run_id, shared=True))
+        locks += [run_lock(each.run_id, shared=True) for each in held]
         return self._sessions.write(
-            lambda session: writes.begin(session, entry, conflict, ahead), locks
+            lambda session: writes.begin(session, entry, conflict, ahead, held), locks
         )
 
     def of_resource(self, resource: str) -> tuple[WriteEntry, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
 from pytest_tripwire.breaker.epoch import work_of
-from pytest_tripwire.breaker.port import Conflict, SupersededError
+from pytest_tripwire.breaker.port import Conflict, Right, SupersededError
 from pytest_tripwire.ledger.changes import settled
 from pytest_tripwire.ledger.sql.bodies import body_of, handle, quoted, unquoted, value_of
 from pytest_tripwire.ledger.sql.compiled import Upsert, parameters
@@ -70,13 +71,17 @@ _KEEP_AHEAD = Upsert(AHEAD, ("run_id",), ("body",))
 
 
 def begin(
-    session: Session, entry: WriteEntry, conflict: Conflict, ahead: InterruptionRecord | None
+    session: Session,
+    entry: WriteEntry,
+    conflict: Conflict,
+    ahead: InterruptionRecord | None,
+    held: Sequence[Right],
 ) -> WriteEntry | None:
     """Store `entry` unless `conflict` names another one; see `Ledger.begin`. The transaction has
-    the resource for itself, and the record of the run stays as it is.
+    the resource for itself, and the records of the runs whose rights are `held` stay as they are.
     """
-    if ahead is not None:
-        _check(session, ahead)
+    for right in held:
+        _check(session, right)
     other = conflict(bearing(session, entry.resource, work_of(entry.epoch)))
     if other is None:
         session.run(_INSERT, _row_of(entry))
@@ -90,10 +95,10 @@ def forget_ahead(session: Session, run_id: str) -> None:
     session.run(_FORGET_AHEAD, {"run_id": handle(run_id)})
 
 
-def _check(session: Session, ahead: InterruptionRecord) -> None:
-    row = session.row(_TOKEN, {"run_id": handle(ahead.run_id)})
-    if row is not None and row[0] > ahead.token_version:
-        raise SupersededError(ahead.run_id)
+def _check(session: Session, right: Right) -> None:
+    row = session.row(_TOKEN, {"run_id": handle(right.run_id)})
+    if row is not None and row[0] > right.token_version:
+        raise SupersededError(right.run_id)
 
 
 def of_resource(session: Session, resource: str) -> tuple[WriteEntry, ...]:
