@@ -24,6 +24,7 @@ from pytest_tripwire.breaker.prices import Prices, PriceTable
 from pytest_tripwire.breaker.remembering import context_of
 from pytest_tripwire.breaker.state import RunContext
 from pytest_tripwire.breaker.telling import Observer
+from pytest_tripwire.guard import arguments
 from pytest_tripwire.guard.ending import Postconditions
 from pytest_tripwire.guard.from_outside import check_yes, nothing_waits
 from pytest_tripwire.guard.observers import LogTrips, Metrics, checked, metrics_api
@@ -89,7 +90,8 @@ class Breaker:
         ValueError: there is no such mode, workflow class, preset or kind of store, or a lease is no
             time.
         StoreError: the store cannot be opened.
-        TypeError: a callback cannot be called, or is async.
+        TypeError: a callback or the policy cannot be called, or is async; the policy's version is
+            no text.
     """
 
     def __init__(
@@ -111,9 +113,12 @@ class Breaker:
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
         self._budget, self._approve_writes = _budget(budget, classes)
+        arguments.asked_at_once("Breaker", "policy", policy)
         self._policy = policy
+        # Whatever is wrong is told before a store is opened, which may have to be made for it.
+        self._policy_version = arguments.text("Breaker", "policy_version", policy_version)
+        self._lease_s = _lease(lease_s)
         self._store = _store(store)
-        self._policy_version, self._lease_s = policy_version, _lease(lease_s)
         self._specs = asked_first(specs or {}, approve_writes=self._approve_writes)
         self._default_effect = parse_effect(default_effect) if default_effect else None
         self._shadow = _mode(mode) == "shadow"
@@ -177,10 +182,17 @@ class Breaker:
             timeline: where events go; by default none is kept.
 
         Raises:
+            TypeError: a name is no text, such as an id that is a number: `str()` of it is one. Or
+                a postcondition cannot be called, or is async.
             ValueError: a shared store, and no request id.
             StateError: the state is damaged, is none of ours or of a later release, belongs to
                 another run, or to one that was interrupted since. Nothing has changed then.
         """
+        tenant = arguments.text("Breaker.run", "tenant", tenant)
+        workflow = arguments.text("Breaker.run", "workflow", workflow)
+        request_id = arguments.text("Breaker.run", "request_id", request_id)
+        inputs = arguments.text("Breaker.run", "inputs", inputs)
+        arguments.asked_each_at_once("Breaker.run", "postconditions", postconditions)
         memory = None if state is None else decode(state)
         now = self._clock.now()
         if memory is None:
@@ -231,9 +243,14 @@ class Breaker:
 
         Raises:
             LookupError: no call of this id waits for a yes in that run.
+            TypeError: an id, the version or the operator is no text.
             ValueError: no yes could be of such a length, or for so many attempts.
         """
         check_yes(expires_s=expires_s, attempts=attempts)
+        run_id = arguments.text("approve", "run_id", run_id)
+        call_id = arguments.text("approve", "call_id", call_id)
+        version = arguments.text("approve", "version", version)
+        operator = arguments.text("approve", "operator", operator)
         approvals = Approvals(run_id, self._store)
         approvals.recall()
         granted = approvals.grant(
@@ -274,7 +291,10 @@ class Breaker:
         Raises:
             ResumeRefusedError: when it may not go on; nothing has changed then. A breaker that only
                 watches takes up nothing, as it would hold nothing.
+            TypeError: one of the callables is async, or has answered what is neither yes nor no.
+                Nothing has changed then either.
         """
+        _resuming(wanted, authorise, reload, compatible, postconditions)
         if self._shadow:
             raise ResumeRefusedError(
                 f"run {wanted.run_id} cannot be resumed by a breaker that only watches "
@@ -379,6 +399,27 @@ def _budget(budget: RunBudget | str | None, classes: Classes | None) -> tuple[Ru
     return budget or RunBudget(), False
 
 
+def _resuming(
+    wanted: object,
+    authorise: object,
+    reload: object,
+    compatible: object,
+    postconditions: Postconditions | None,
+) -> None:
+    """Raises TypeError where a run cannot be taken up by these."""
+    where = "Breaker.resume"
+    if not isinstance(wanted, Resume):
+        raise TypeError(
+            f"{where}(): say by Resume(...) what is wanted, not by {type(wanted).__name__}; of the "
+            "line of a resume token by Resume.from_token(line, operator=...)"
+        )
+    arguments.asked_at_once(where, "authorise", authorise)
+    arguments.asked_at_once(where, "reload", reload)
+    if compatible is not None:
+        arguments.asked_at_once(where, "compatible", compatible)
+    arguments.asked_each_at_once(where, "postconditions", postconditions)
+
+
 def _store(store: Ledger | str | os.PathLike[str] | None) -> Ledger:
     if store is None:
         return MemoryLedger()
@@ -386,7 +427,7 @@ def _store(store: Ledger | str | os.PathLike[str] | None) -> Ledger:
 
 
 def _lease(seconds: float) -> float:
-    if not (math.isfinite(seconds) and seconds > 0):
+    if not (math.isfinite(arguments.number("Breaker", "lease_s", seconds)) and seconds > 0):
         raise ValueError(f"Breaker(lease_s={seconds!r}): seconds, more than 0")
     return seconds
 

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from pytest_tripwire.guard.arguments import is_awaitable
+
 #: True or false, or a measure of which more is better.
 Measure: TypeAlias = bool | int | float | Decimal
 Postconditions: TypeAlias = Mapping[str, Callable[[], Measure]]
@@ -69,6 +71,9 @@ def _taken(ask: Callable[[], Measure]) -> Any:
     """One measure. What cannot be told is not true: it must not keep a call from being settled."""
     try:
         value: object = ask()  # a team's own, whatever the annotation says
-        return value if isinstance(value, int | float | Decimal) else bool(value)
+        if isinstance(value, int | float | Decimal):
+            return value
+        # Nobody awaits it, and `bool()` of one is true.
+        return not is_awaitable(value) and bool(value)
     except Exception:  # noqa: BLE001 - a team's own code may raise anything
         return False

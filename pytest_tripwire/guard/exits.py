@@ -7,6 +7,7 @@ from typing import Self
 
 from pytest_tripwire.breaker.controller import Controller
 from pytest_tripwire.breaker.finding import Finding, stop_for
+from pytest_tripwire.guard.arguments import said
 from pytest_tripwire.guard.ending import Measures, State, Terminal
 from pytest_tripwire.guard.errors import Interrupted
 from pytest_tripwire.timeline import InterruptionRecord, Reason
@@ -22,11 +23,15 @@ class Exits:
     _controller: Controller
     _measures: Measures
 
-    def interrupt(self, message: str) -> None:
+    def interrupt(self, message: str | BaseException) -> None:
         """Stop the run from outside: nothing is dispatched any more. A run that is only watched
         goes on.
+
+        Args:
+            message: why, in words of yours, which the record keeps. An exception is named by its
+                class alone, as its text may hold what no record may.
         """
-        self._controller.stop(stop_for(Reason.CANCELLED, message))
+        self._controller.stop(stop_for(Reason.CANCELLED, said(message)))
 
     def limit(self, finding: Finding) -> None:
         """Begin in another mode than `open`, as a resumed run may have to."""
@@ -47,16 +52,21 @@ class Exits:
             question: one specific question.
         """
         return self._ended(
-            Terminal(state=State.NEEDS_INPUT, detail=why, field=field, question=question)
+            Terminal(
+                state=State.NEEDS_INPUT,
+                detail=said(why),
+                field=said(field),
+                question=said(question),
+            )
         )
 
-    def reject(self, why: str) -> Terminal:
-        """End the run because the task is not to be done."""
-        return self._ended(Terminal(state=State.REJECTED, detail=why))
+    def reject(self, why: str | BaseException) -> Terminal:
+        """End the run because the task is not to be done. `why` is as for `interrupt`."""
+        return self._ended(Terminal(state=State.REJECTED, detail=said(why)))
 
-    def fail(self, why: str) -> Terminal:
-        """End the run because whatever drives it has failed."""
-        return self._ended(Terminal(state=State.FAILED, detail=why))
+    def fail(self, why: str | BaseException) -> Terminal:
+        """End the run because whatever drives it has failed. `why` is as for `interrupt`."""
+        return self._ended(Terminal(state=State.FAILED, detail=said(why)))
 
     def finish(self) -> Terminal:
         """End the run. It is `completed` if every postcondition is true, and `failed` if one is

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_tripwire.breaker.controller import Controller
+from pytest_tripwire.guard.arguments import count, number, text
 from pytest_tripwire.timeline import ToolCall, WriteStatus
 
 _CERTAIN = (WriteStatus.CONFIRMED, WriteStatus.REJECTED)
@@ -36,8 +37,11 @@ class FromOutside:
             was: the business version that it had before, where that is known.
 
         Raises:
+            TypeError: one is no text.
             ValueError: neither is given.
         """
+        resource = text("changed", "resource", resource)
+        was = text("changed", "was", was)
         if not resource and not was:
             raise ValueError("changed(): say which record, or which version it had before")
         self._controller.outside.changed(resource, was=was)
@@ -63,9 +67,13 @@ class FromOutside:
 
         Raises:
             LookupError: no call of this id waits for a yes.
+            TypeError: the id, the version or the operator is no text.
             ValueError: no yes could be of such a length, or for so many attempts.
         """
         check_yes(expires_s=expires_s, attempts=attempts)
+        call_id = text("approve", "call_id", call_id)
+        version = text("approve", "version", version)
+        operator = text("approve", "operator", operator)
         granted = self._controller.outside.approve(
             call_id, expires_s=expires_s, attempts=attempts, version=version, operator=operator
         )
@@ -90,8 +98,11 @@ class FromOutside:
 
         Raises:
             LookupError: there is no such tool.
+            TypeError: the result's id is no text.
             ValueError: the status says nothing for certain.
         """
+        if result_id is not None:
+            result_id = text("resolve", "result_id", result_id)
         if status not in _CERTAIN:
             raise ValueError(
                 f"resolve(status={str(status)!r}): say 'confirmed' or 'rejected'; nothing else is "
@@ -106,7 +117,12 @@ class FromOutside:
 
 
 def check_yes(*, expires_s: float | None, attempts: int) -> None:
-    """Raises ValueError where no yes could be of such a length, or for so many attempts."""
+    """Raises ValueError where no yes could be of such a length, or for so many attempts, and
+    TypeError where they are no numbers.
+    """
+    count("approve", "attempts", attempts)
+    if expires_s is not None:
+        number("approve", "expires_s", expires_s)
     if expires_s is not None and not (math.isfinite(expires_s) and expires_s > 0):
         raise ValueError(f"approve(expires_s={expires_s!r}): seconds, more than 0, or None")
     if attempts < 1:

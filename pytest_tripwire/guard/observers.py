@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from pytest_tripwire.breaker.telling import Observer, log
+from pytest_tripwire.guard.arguments import is_async
 from pytest_tripwire.timeline import BreakerEvent, CircuitOpened, Decided, Mode, ModeChange
 
 _API = "opentelemetry.metrics"
@@ -110,14 +110,9 @@ def checked(on_event: Observer | Sequence[Observer] | None) -> tuple[Observer, .
     for each in given:
         if not callable(each):
             raise TypeError(f"on_event: {each!r} cannot be called; give it what takes an event")
-        if _is_async(each):
+        if is_async(each):
             raise TypeError(
                 f"on_event: {each!r} is async, and events are told in whatever thread a call is "
                 "made in. Give a plain function, which may put the event into a queue of yours"
             )
     return given
-
-
-def _is_async(observer: Callable[..., Any]) -> bool:
-    called = getattr(observer, "__call__", None)  # noqa: B004 - the method itself is looked at
-    return inspect.iscoroutinefunction(observer) or inspect.iscoroutinefunction(called)

@@ -10,8 +10,10 @@ import msgspec
 from pytest_tripwire.breaker.finding import Finding
 from pytest_tripwire.breaker.fingerprint import UNDECLARED
 from pytest_tripwire.breaker.port import Ledger
+from pytest_tripwire.breaker.progress.step import version_text
 from pytest_tripwire.breaker.records import UNSETTLED
 from pytest_tripwire.breaker.state import RunContext
+from pytest_tripwire.guard import arguments
 from pytest_tripwire.guard.token import decode
 from pytest_tripwire.ledger.lost import holding, look_for_lost, writes_of
 from pytest_tripwire.timeline import (
@@ -24,10 +26,11 @@ from pytest_tripwire.timeline import (
     WriteEntry,
 )
 
-#: Says whether an operator may do this to this record.
+#: Says whether an operator may do this to this record: True, or False.
 Authorise: TypeAlias = Callable[[str, InterruptionRecord, SafeAction], bool]
 #: The version of a record as it is now, by its reference; None when it cannot be told.
 Reload: TypeAlias = Callable[[str], str | None]
+_WHERE = "Breaker.resume"
 
 _READ_ONLY = "This run was taken up read-only: nothing is written."
 _UNDECLARED = (
@@ -54,6 +57,10 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
         workflow: workflow and version of the code that would go on.
         read_only: go on without writing.
         inputs: what it would be given to work on now; others than the run had make a new run.
+
+    Raises:
+        TypeError: a field is not of its kind. The store keeps the operator's name, and reads it for
+            everybody who looks at its records.
     """
 
     run_id: str
@@ -62,6 +69,14 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str = ""
     read_only: bool = False
     inputs: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is not of its kind. Raises TypeError with the field."""
+        for name in ("run_id", "operator", "workflow", "inputs"):
+            plain = arguments.text("Resume", name, getattr(self, name))
+            msgspec.structs.force_setattr(self, name, plain)
+        arguments.count("Resume", "token_version", self.token_version)
+        arguments.flag("Resume", "read_only", self.read_only)
 
     @classmethod
     def from_token(
@@ -151,6 +166,7 @@ def take_up(
 
     Raises:
         ResumeRefusedError: when it may not go on at all.
+        TypeError: somebody who was asked has answered what is no answer.
     """
     record = _found(ledger, wanted, now)
     _permitted(record, wanted, authorise, compatible)
@@ -211,11 +227,13 @@ def _permitted(
 ) -> None:
     if record.ended_as is not None:
         raise ResumeRefusedError(f"run {record.run_id} is over: it ended as {record.ended_as}")
-    if not authorise(wanted.operator, record, wanted.action):
+    may = authorise(wanted.operator, record, wanted.action)
+    if not arguments.yes(_WHERE, "authorise", authorise, may):
         raise ResumeRefusedError(
             f"{wanted.operator!r} may not {wanted.action} runs of tenant {record.tenant!r}"
         )
-    if not compatible(record, wanted):
+    fits = compatible(record, wanted)
+    if not arguments.yes(_WHERE, "compatible", compatible, fits):
         policy = f" under policy {record.policy}" if record.policy else ""
         raise ResumeRefusedError(
             f"run {record.run_id} was one of {record.workflow or 'no named workflow'}{policy}, and "
@@ -241,7 +259,10 @@ def _unsettled(writes: Sequence[WriteEntry], wanted: Resume) -> ResumeRefusedErr
 
 def _limit(record: InterruptionRecord, wanted: Resume, reload: Reload) -> Finding | None:
     for each in record.versions:
-        now = reload(each.resource)
+        told: object = reload(each.resource)  # whatever the annotation says
+        arguments.at_once(_WHERE, "reload", reload, told)
+        # As the version of a result is read, so that 8 is no other than "8".
+        now = version_text(told)
         if now != each.version:
             text = _STALE.format(resource=each.resource, seen=each.version, now=now or "unknown")
             text += _UNDECLARED if each.resource.startswith(UNDECLARED) else ""

@@ -16,6 +16,7 @@ from pytest_tripwire.breaker.prices import Prices
 from pytest_tripwire.breaker.shadow import WouldHave
 from pytest_tripwire.breaker.tally import RunStats
 from pytest_tripwire.breaker.tasks import Attempt
+from pytest_tripwire.guard.arguments import asked_each_at_once, text
 from pytest_tripwire.guard.away import away
 from pytest_tripwire.guard.by_hand import ByHand
 from pytest_tripwire.guard.calling import AsyncWork, failed, returned
@@ -381,7 +382,10 @@ class BreakerRun(ByHand, ModelSide, FromOutside, Exits):
 
         Raises:
             ChildRefusedError: there is no slot left of `max_subagents`, or this run is not open.
+            TypeError: the name is no text, or a postcondition cannot be called, or is async.
         """
+        agent = text("child", "agent", agent)
+        asked_each_at_once("child", "postconditions", postconditions)
         declared = self._toolbox.asked_first(specs or {})
         begun = self._controller.child(agent, declared, judged=bool(postconditions))
         if isinstance(begun, Verdict):

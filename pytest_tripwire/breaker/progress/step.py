@@ -121,7 +121,7 @@ def step_of(
 ) -> Step:
     """The step that `proposal` and its `outcome` make."""
     spec, ok = proposal.spec, outcome.status is Status.OK
-    version = outcome.version or version_of(outcome.result, spec)
+    version = printable(outcome.version) or version_of(outcome.result, spec)
     empty = ok and spec.effect is Effect.READ and brings_nothing(outcome.result, spec)
     return Step(
         seq=seq,
@@ -190,7 +190,11 @@ def version_of(result: Any, spec: ToolSpec) -> str:
     """The business version that a result shows, empty if it shows none."""
     if spec.result_version is None or not isinstance(result, Mapping):
         return ""
-    version = result.get(spec.result_version)
+    return version_text(result.get(spec.result_version))
+
+
+def version_text(version: object) -> str:
+    """A business version as it is kept, whatever its kind; empty for None."""
     return printable(version) or ("" if version is None else digest((version,)))
 
 
