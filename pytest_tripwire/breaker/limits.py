@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import Any
 
 import msgspec
+
+#: The most that is counted or paid: what a machine counts with is taken for no limit, and a record
+#: of a number that no float holds could not be read. So little above it can be used that no sum
+#: gets there.
+MOST = 2**63 - 1
+#: Characters of a value that a message shows.
+_SHOWN = 80
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,11 +34,12 @@ def _is(value: Any, *types: type) -> bool:
 
 def read_count(value: Any) -> int | None:
     """A whole number of things, None for what is none."""
-    return value if _is(value, int) and value >= 0 else None
+    return value if _is(value, int) and 0 <= value <= MOST else None
 
 
 def _seconds(value: Any) -> float | None:
-    return value if _is(value, int, float) and math.isfinite(value) and value >= 0 else None
+    # By comparison: of an int that no float holds nobody can ask whether it is finite.
+    return value if _is(value, int, float) and 0 <= value <= sys.float_info.max else None
 
 
 def _share(value: Any) -> float | None:
@@ -47,7 +55,7 @@ def read_dollars(value: Any) -> Decimal | None:
         amount = Decimal(str(value))
     except (InvalidOperation, ValueError):  # also a number of more digits than Python prints
         return None
-    return amount if amount.is_finite() and amount >= 0 else None
+    return amount if amount.is_finite() and 0 <= amount <= MOST else None
 
 
 class Limit(Enum):
@@ -79,5 +87,21 @@ def read_limit(name: str, value: Any) -> Any:
         return None
     read = kind.value.read(value)
     if read is None:
-        raise ValueError(f"{value!r}: expected {kind.value.expected}")
+        raise ValueError(f"{_shown(value)}: expected {kind.value.expected}{_at_most(kind, value)}")
     return read
+
+
+def _shown(value: Any) -> str:
+    """A value as a message shows it; a number may have more digits than Python prints."""
+    try:
+        shown = repr(value)
+    except ValueError:
+        return f"a number of {value.bit_length()} bits"
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+
+
+def _at_most(kind: Limit, value: Any) -> str:
+    """What else has to be said of a number that is too large."""
+    bounded = kind in {Limit.COUNT, Limit.DOLLARS} and _is(value, int, float, Decimal)
+    too_large = bounded and not (isinstance(value, Decimal) and value.is_nan()) and value > MOST
+    return f". The most is {MOST}; None is no limit" if too_large else ""

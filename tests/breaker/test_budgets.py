@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from decimal import Decimal
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_tripwire.breaker import Dimension, Mode, Reason, RunBudget
+from pytest_tripwire.breaker import Dimension, Mode, Reason, RunBudget, Usage
 from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.budget import REASONS
 from pytest_tripwire.timeline import BudgetLine, Decided, Decision, Family, ModeChange
@@ -27,6 +28,47 @@ def remaining(run: Any) -> dict[str, float]:
 def test_a_negative_limit_is_refused_by_name(name: str) -> None:
     with pytest.raises(ValueError, match=rf"{name}=-1.*0 or more"):
         RunBudget(**{name: -1})
+
+
+@pytest.mark.parametrize(
+    ("name", "absurd"),
+    [
+        pytest.param("max_tool_calls", 10**400, id="no float holds it"),
+        pytest.param("max_tool_calls", 10**5000, id="Python does not print it"),
+        pytest.param("max_tokens", 2**63, id="no machine counts to it"),
+        pytest.param("max_turns", float("inf"), id="without end"),
+        pytest.param("max_model_cost_usd", Decimal("1e400"), id="money that no float holds"),
+        pytest.param("max_model_cost_usd", Decimal("Infinity"), id="money without end"),
+    ],
+)
+def test_a_limit_that_no_record_could_tell_is_refused_by_name(name: str, absurd: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^RunBudget\({name}=.*None is no limit") as told:
+        RunBudget(**{name: absurd})
+    assert len(str(told.value)) < 300
+
+
+@pytest.mark.parametrize("absurd", [Decimal("NaN"), Decimal("sNaN"), "1e400"])
+def test_what_is_no_amount_is_refused_by_name(absurd: Any) -> None:
+    with pytest.raises(ValueError, match=r"^RunBudget\(max_model_cost_usd=.*expected US dollars"):
+        RunBudget(max_model_cost_usd=absurd)
+
+
+@pytest.mark.parametrize("absurd", [10**400, float("inf"), float("nan")])
+def test_a_deadline_that_never_comes_is_refused_by_name(absurd: Any) -> None:
+    with pytest.raises(ValueError, match=r"^RunBudget\(deadline_s=.*expected seconds"):
+        RunBudget(deadline_s=absurd)
+
+
+def test_as_many_as_a_machine_counts_are_as_good_as_no_limit(make_shop: Call) -> None:
+    run = make_shop(budget=RunBudget(max_turns=sys.maxsize, deadline_s=1e300)).run()
+    assert run.before_model().allowed
+    (line,) = run.budgets()
+    assert line.limit == float(sys.maxsize)
+
+
+def test_what_no_request_can_have_used_or_cost_is_unknown() -> None:
+    used = Usage(prompt_tokens=10**400, completion_tokens=2**63, cost_usd=Decimal("1e400"))
+    assert used == Usage()
 
 
 def test_every_dimension_has_a_limit_and_a_reason() -> None:
