@@ -227,22 +227,27 @@ def test_who_takes_a_run_up_waits_for_the_write_that_is_being_begun_for_it(
 ) -> None:
     store.store_record(record(whose))
     happened: list[str] = []
+    connected, now = threading.Event(), threading.Event()
 
     def takes_up() -> None:
+        assert store.record_of(whose) is not None
+        connected.set()
+        now.wait(20)
         assert store.claim(whose, 1) is not None
         happened.append("taken up")
 
-    other = threading.Thread(target=takes_up)
-
     def slow(_known: Any) -> None:
-        other.start()
-        other.join(0.05)
+        now.set()
+        other.join(0.2)
         happened.append("begun")
 
+    other = threading.Thread(target=takes_up)
+    other.start()
+    assert connected.wait(20)
     one = entry("1", run_id="root/1")
     right = Right(run_id="root", token_version=1)
     assert store.begin(one, slow, ahead=record("root/1"), under=[right]) is None
-    other.join()
+    other.join(20)
 
     assert happened == ["begun", "taken up"]
 
