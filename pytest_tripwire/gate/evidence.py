@@ -61,6 +61,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         protection: what the project declares to be under test, if it does.
         not_applicable: cells that the project declares to have no part.
         problems: what else keeps a verdict from being good.
+        root: the folder within its repository that ids of tests begin in; empty where that is the
+            repository's own, or nobody knows.
     """
 
     version: str
@@ -76,6 +78,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     protection: str | None = None
     not_applicable: tuple[NotApplicable, ...] = ()
     problems: tuple[str, ...] = ()
+    root: str = ""
 
     @property
     def agents(self) -> tuple[str, ...]:

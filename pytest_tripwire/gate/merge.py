@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from pytest_tripwire.gate.baseline import Entry
-from pytest_tripwire.gate.evidence import Evidence
+from pytest_tripwire.gate.evidence import Evidence, Judged, Planned
 from pytest_tripwire.gate.origin import Origin
 from pytest_tripwire.gate.report import Report
 from pytest_tripwire.gate.text import flat, inert
+
+_Tested = TypeVar("_Tested", Judged, Planned)
 
 #: What has to be the same in all of them: what it is called, and how to get at it.
 _SAME: tuple[tuple[str, Callable[[Evidence], Any]], ...] = (
@@ -69,7 +71,7 @@ def merge(reports: Sequence[tuple[str, Report]], *, expected: int | None = None)
     problems = [*_mixed(reports), *_apart(reports)]
     if problems:
         raise MixedReportsError("\n".join(problems))
-    evidence = _together([each.evidence for _, each in reports])
+    evidence = _together(_from_one_root([each.evidence for _, each in reports]))
     evidence = _noticed(evidence, several=len(reports) > 1)
     return Merged(
         evidence=_counted(evidence, len(reports), expected),
@@ -101,6 +103,33 @@ def _apart(reports: Sequence[tuple[str, Report]]) -> Iterator[str]:
 def _differing(what: str, named: Sequence[tuple[str, Any]]) -> list[str]:
     values = {value for _, value in named}
     return [f"the {what} differs: {_told(named)}"] if len(values) > 1 else []
+
+
+def _from_one_root(found: Sequence[Evidence]) -> Sequence[Evidence]:
+    """With ids that begin in the repository where they began in several folders of it: two projects
+    may each have a test of one id.
+    """
+    if len({each.root for each in found}) == 1:
+        return found
+    return [_from_repository(each) if each.root else each for each in found]
+
+
+def _from_repository(evidence: Evidence) -> Evidence:
+    def whole(test: str) -> str:
+        return f"{evidence.root}/{test}" if test else test
+
+    def each_whole(found: Sequence[_Tested]) -> tuple[_Tested, ...]:
+        return tuple(msgspec.structs.replace(each, test=whole(each.test)) for each in found)
+
+    return msgspec.structs.replace(
+        evidence,
+        planned=each_whole(evidence.planned),
+        judged=each_whole(evidence.judged),
+        rerun=tuple(map(whole, evidence.rerun)),
+        finished=tuple(map(whole, evidence.finished)),
+        failed=tuple(map(whole, evidence.failed)),
+        root="",
+    )
 
 
 def _together(found: Sequence[Evidence]) -> Evidence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -30,3 +31,15 @@ def origin(environment: Mapping[str, str]) -> Origin | None:
         if made.commit or made.run:
             return made
     return None
+
+
+def root_within(folder: Path) -> str:
+    """The way from the top of a repository down to `folder`, with slashes; empty for the top, and
+    where nobody says where that is. What lies above is told to nobody.
+    """
+    for above in (folder, *folder.parents):
+        # A file in a worktree or a submodule.
+        if (above / ".git").exists():
+            way = folder.relative_to(above).as_posix()
+            return "" if way == "." else way
+    return ""

@@ -159,6 +159,7 @@ class Reporter:
         from pytest_tripwire import __version__
         from pytest_tripwire.cases.catalogue import CASE_IDS, CATALOGUE_VERSION
         from pytest_tripwire.gate import Evidence, NotApplicable, Planned
+        from pytest_tripwire.gate.origin import root_within
 
         config = self._config
         declared = tuple(config.getini("tripwire_agents"))
@@ -180,6 +181,7 @@ class Reporter:
             protection=options.protection(config),
             not_applicable=tuple(NotApplicable(agent=a, case=c) for a, c in bare),
             problems=(*broken, _LAST_FAILED) if guessed else tuple(broken),
+            root=root_within(config.rootpath),
         )
 
     def _judged(self) -> Generator[Judged]:

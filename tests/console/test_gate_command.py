@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from pytest_tripwire.gate import NotApplicable
+from pytest_tripwire.gate import NotApplicable, Planned
 from pytest_tripwire.gate.report import decode
 from pytest_tripwire.oracle import State
 
@@ -52,6 +54,26 @@ def test_a_test_that_only_one_of_them_ran_is_run(write: Write, command: Command)
     files = [write("a.json", evidence(LOST)), write("b.json", evidence(LATE))]
 
     assert command("gate", *files) == 0
+
+
+@pytest.mark.parametrize(
+    ("roots", "lost"), [(("", ""), []), (("a", "a"), []), (("a", "b"), ["a/s"]), (("", "b"), ["s"])]
+)
+def test_tests_of_one_id_in_two_projects_are_two(
+    write: Write, command: Command, roots: tuple[str, str], lost: list[str]
+) -> None:
+    """What one leaves out is not done because the other has a test that is called the same."""
+    both, unsaid = evidence(LOST, LATE), Planned(agent="", case="", test="s")
+    halves = [
+        msgspec.structs.replace(both, root=root, planned=(*both.planned, unsaid), finished=finished)
+        for root, finished in zip(roots, [(), ("s",)], strict=True)
+    ]
+    files = [write(f"{number}.json", half) for number, half in enumerate(halves)]
+
+    for order in (files, files[::-1]):
+        assert command("gate", *order) == (1 if lost else 0)
+        said = re.findall(r"(\S+) was collected and did not", command.out)
+        assert said == lost
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from pytest_tripwire.gate import Entry, Evidence, Standing, decide
 from pytest_tripwire.gate.consistent import disagreements
-from pytest_tripwire.gate.origin import Origin, origin
+from pytest_tripwire.gate.origin import Origin, origin, root_within
 from pytest_tripwire.gate.report import Report, decode, encode, report
 
 from .conftest import TODAY
@@ -71,3 +72,17 @@ GITLAB = {"CI_COMMIT_SHA": "decade", "CI_PIPELINE_ID": "8", "CI_JOB_ID": "99"}
 )
 def test_services_tell_commit_and_run(environment: Any, told: Origin | None) -> None:
     assert origin(environment) == told
+
+
+def test_the_root_of_a_project_is_told_from_its_repository_on(tmp_path: Path) -> None:
+    """Of a worktree and of a submodule `.git` is a file."""
+    inner = tmp_path / "repository" / "packages" / "desk"
+    inner.mkdir(parents=True)
+    assert root_within(inner) == ""
+
+    (tmp_path / "repository" / ".git").mkdir()
+    assert root_within(inner) == "packages/desk"
+    assert root_within(tmp_path / "repository") == ""
+
+    (inner.parent / ".git").write_text("gitdir: elsewhere")
+    assert root_within(inner) == "desk"
