@@ -22,12 +22,13 @@ from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.port import SupersededError
 from pytest_tripwire.breaker.shadow import Shadow
 from pytest_tripwire.breaker.tally import UNDECLARED
-from pytest_tripwire.breaker.writes import Begun, Writes
+from pytest_tripwire.breaker.writes import NOTHING_HAPPENED, Begun, Writes
 from pytest_tripwire.timeline import (
     ALLOW,
     CircuitOpened,
     Decided,
     Mode,
+    Status,
     ToolCall,
     Verdict,
     WriteEntry,
@@ -85,9 +86,14 @@ class Acting:
     def _write_anyway(self, admitted: Admitted) -> None:
         begun = self._writes.begin(admitted.proposal, anyway=True)
         if isinstance(begun, Begun):
-            admitted.key, admitted.act = begun.key, begun.act
-            if Dimension.SIDE_EFFECTS not in admitted.needs:
-                self._core.state.unpaid.add(begun.key)
+            self._begun(admitted, begun)
+
+    def _begun(self, admitted: Admitted, begun: Begun) -> None:
+        admitted.key, admitted.act = begun.key, begun.act
+        if Dimension.SIDE_EFFECTS in admitted.needs:
+            self._core.state.doubtful[begun.key] = None
+        else:
+            self._core.state.unpaid.add(begun.key)
 
     def _admitted(self, proposal: Proposal, taken: Mapping[Dimension, Decimal]) -> Admitted:
         core = self._core
@@ -134,7 +140,7 @@ class Acting:
             return taken_up_elsewhere()
         if isinstance(begun, WriteEntry):
             return explain(begun, self._core, admitted.proposal)
-        admitted.key, admitted.act = begun.key, begun.act
+        self._begun(admitted, begun)
         return None
 
     # -- taking back, paying
@@ -154,6 +160,7 @@ class Acting:
             core.rate.withdraw(admitted.stamp)
         self._take_back(admitted)
         if admitted.key is not None:
+            core.state.doubtful.pop(admitted.key, None)
             self._writes.withdraw(admitted.key)
 
     def overdue(self, admitted: Admitted) -> Finding | None:
@@ -171,9 +178,11 @@ class Acting:
         for dimension, amount in admitted.needs.items():
             self._core.accounts.settle(dimension, reserved=amount, spent=Decimal(0))
 
-    def pay(self, admitted: Admitted, *, cost: Decimal | None, nothing_happened: bool) -> None:
+    def pay(self, admitted: Admitted, *, cost: Decimal | None, status: Status) -> None:
         """Turn what was reserved into what was used."""
-        accounts = self._core.accounts
+        accounts, nothing_happened = self._core.accounts, status in NOTHING_HAPPENED
+        if admitted.key is not None and (nothing_happened or status is Status.OK):
+            self._core.state.doubtful.pop(admitted.key, None)
         for dimension, amount in admitted.needs.items():
             if dimension is Dimension.MODEL_COST:
                 accounts.settle(dimension, reserved=amount, spent=Decimal(0))

@@ -6,22 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from decimal import Decimal
 
 import msgspec
 
-from pytest_tripwire.breaker import progress_memory
+from pytest_tripwire.breaker import earlier, progress_memory
 from pytest_tripwire.breaker.accounts import Accounts
 from pytest_tripwire.breaker.approvals import Approvals
 from pytest_tripwire.breaker.bound_key import with_minted_key
 from pytest_tripwire.breaker.budget import RunBudget
 from pytest_tripwire.breaker.circuit import CircuitPolicy, Circuits
 from pytest_tripwire.breaker.core import Core
+from pytest_tripwire.breaker.earlier import Earlier
 from pytest_tripwire.breaker.kin import Kin
 from pytest_tripwire.breaker.memory import RunMemory
 from pytest_tripwire.breaker.port import Clock, Ledger, Policy
 from pytest_tripwire.breaker.records import denials_of, taken_over
-from pytest_tripwire.breaker.remembering import recalled, spent_by_now, spent_since
+from pytest_tripwire.breaker.remembering import recalled
 from pytest_tripwire.breaker.repetition import WINDOW, RepeatedError
 from pytest_tripwire.breaker.run_ledger import RunLedger
 from pytest_tripwire.breaker.shadow import Shadow
@@ -78,19 +78,19 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 def assembled(parts: Parts) -> Core:
     """The first run of a family."""
     memory, now, budget = parts.memory, parts.clock.now(), parts.budget
-    post = Post(parts.observers)
-    kin = _kin(RunLock(post.deliver), budget, memory)
+    post, before = Post(parts.observers), _earlier(parts)
+    kin = _kin(RunLock(post.deliver), budget, memory, before)
     core = Core(
         context=parts.context,
         specs={name: with_minted_key(spec) for name, spec in parts.specs.items()},
         budget=budget,
-        accounts=Accounts(budget, _spent(parts)),
+        accounts=Accounts(budget, None if before is None else before.spent_by_now),
         policy=parts.policy,
-        ledger=_ledger(parts),
+        ledger=_ledger(parts, before),
         clock=parts.clock,
         events=_telling(parts, post),
         new_key=parts.new_key,
-        state=_state(parts),
+        state=_state(parts, before),
         circuits=Circuits(
             parts.circuit or CircuitPolicy(), memory.circuits if memory else None, now
         ),
@@ -123,12 +123,14 @@ def expect_progress(state: RunState, budget: RunBudget, *, judged: bool, tenant:
     state.admissions.tenant = tenant
 
 
-def _state(parts: Parts) -> RunState:
+def _state(parts: Parts, before: Earlier | None) -> RunState:
     state = RunState()
     if parts.memory is not None:
         state = recalled(parts.memory)
     elif parts.before is not None:
         state = taken_over(parts.before)
+    if before is not None:
+        state.doubtful = before.doubtful_still
     expect_progress(state, parts.budget, judged=parts.judged, tenant=parts.context.tenant)
     state.approvals = Approvals(parts.context.run_id, parts.ledger)
     if parts.memory is not None or parts.before is not None:
@@ -160,36 +162,38 @@ def _go_on(state: RunState, parts: Parts) -> None:
         state.mode, state.stop = Mode.OPEN, None
 
 
-def _kin(lock: RunLock, budget: RunBudget, memory: RunMemory | None) -> Kin:
-    tasks = Tasks(budget.max_attempts_per_task, memory.attempts if memory else None)
-    if memory is None:
+def _kin(lock: RunLock, budget: RunBudget, memory: RunMemory | None, before: Earlier | None) -> Kin:
+    tasks = Tasks(budget.max_attempts_per_task, before.attempts if before else None)
+    if before is None:
         return Kin(lock, tasks)
-    kin = Kin(lock, tasks, number=memory.round, messages=memory.messages, begun=memory.begun)
-    for resource, was in memory.changed:
+    number, begun = (memory.round, memory.begun) if memory else (0, 0)
+    kin = Kin(lock, tasks, number=number, messages=before.messages, begun=begun)
+    for resource, was in before.changed:
         kin.note_change(resource, was)
     return kin
 
 
-def _spent(parts: Parts) -> Mapping[str, Decimal] | None:
+def _earlier(parts: Parts) -> Earlier | None:
+    """What an earlier part of the run has left, if there was one."""
     if parts.memory is not None:
-        try:
-            return spent_by_now(parts.memory, parts.ledger)
-        except Exception:
-            if not parts.shadow:
-                raise
-            return parts.memory.spent
-    return None if parts.before is None else spent_since(parts.before, parts.ledger)
-
-
-def _ledger(parts: Parts) -> RunLedger:
-    """The ledger as the run sees it, whose children may have written something before."""
-    known: tuple[str, ...] = ()
-    if parts.memory is not None:
-        known = parts.memory.kin
+        before = earlier.of_state(parts.memory)
     elif parts.before is not None:
-        known = tuple(dict.fromkeys(entry.run_id for entry in parts.before.writes))
-    others = [each for each in known if each != parts.context.run_id]
-    own = parts.context.run_id
+        before = earlier.of_record(parts.before)
+    else:
+        return None
+    try:
+        return before.by_now(parts.ledger)
+    except Exception:
+        # A store that fails is no reason to stop a run that is only watched.
+        if not parts.shadow:
+            raise
+        return before
+
+
+def _ledger(parts: Parts, before: Earlier | None) -> RunLedger:
+    """The ledger as the run sees it, whose children may have written something before."""
+    own, known = parts.context.run_id, () if before is None else before.runs
+    others = [each for each in known if each != own]
     return RunLedger(parts.ledger, own, [own, *others], parts.clock.now)
 
 

@@ -36,6 +36,7 @@ def _closed(core: Core) -> InterruptionRecord | None:
     written = Writes(core, modes).lose_those_under_way()
     for entry in written:
         if core.mode is Mode.OPEN and entry.status in UNSETTLED:
+            core.state.last_intent, core.state.last_tool = entry.intent, entry.tool
             modes.leave_open(left_unknown(entry, core.state.evidence[entry.key]))
     record = _record(core, modes)
     # One that is only watched ends open, whatever it has lost: whoever that holds has to find it.

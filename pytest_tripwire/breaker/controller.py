@@ -38,7 +38,7 @@ from pytest_tripwire.breaker.telling import Observer
 from pytest_tripwire.breaker.turns import Turns
 from pytest_tripwire.breaker.visible import Visible
 from pytest_tripwire.breaker.watching import Watching, stand_in
-from pytest_tripwire.breaker.writes import NOTHING_HAPPENED, Writes
+from pytest_tripwire.breaker.writes import Writes
 from pytest_tripwire.timeline import (
     ALLOW,
     BreakerEvent,
@@ -275,8 +275,7 @@ class Controller(Visible):
             if core.shadow is not None:
                 core.shadow.call = admitted.proposal.call
             cost = self._learning.cost(admitted.proposal, outcome)
-            nothing = outcome.status in NOTHING_HAPPENED
-            self._acting.pay(admitted, cost=cost, nothing_happened=nothing)
+            self._acting.pay(admitted, cost=cost, status=outcome.status)
             seq = core.events.append(
                 Settled(call_id=call.call_id, tool=call.tool, status=outcome.status)
             )

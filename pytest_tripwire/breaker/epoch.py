@@ -11,6 +11,12 @@ def epoch_of(work: str, messages: int) -> str:
     return f"{work}{_BETWEEN}{messages}" if messages else work
 
 
+def messages_of(epoch: str) -> int:
+    """How often the user had spoken by then. What nobody here has made is before all messages."""
+    number = epoch.partition(_BETWEEN)[2]
+    return int(number) if number.isdecimal() and number.isascii() else 0
+
+
 def work_of(epoch: str) -> str:
     """The piece of work that an epoch belongs to."""
     return epoch.partition(_BETWEEN)[0]

@@ -84,6 +84,7 @@ class RunMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             before.
         kin: ids of the family, as far as they have written anything.
         begun: children that were begun.
+        doubtful: keys of writes that are among what is spent and may turn out not to have happened.
         progress: the run's history.
     """
 
@@ -119,6 +120,7 @@ class RunMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed: tuple[tuple[str, str], ...] = ()
     kin: tuple[str, ...] = ()
     begun: Count = 0
+    doubtful: tuple[str, ...] = ()
     progress: ProgressMemory = ProgressMemory()
 
 
@@ -135,7 +137,7 @@ _encoder = msgspec.json.Encoder()
 #: progress remember, then what only saves a question, then what counts.
 _LEFT_OUT: tuple[tuple[str, ...], ...] = (
     ("progress.seen", "progress.said", "progress.repeats", "progress.stubborn"),
-    ("versions", "tool_costs", "policy_denials", "kin"),
+    ("versions", "tool_costs", "policy_denials", "kin", "doubtful"),
     ("executed", "attempts", "denials", "changed"),
 )
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.finding import DenialSeen, Finding
+from pytest_tripwire.breaker.freshness import Freshness
 from pytest_tripwire.breaker.state import RunState
 from pytest_tripwire.breaker.steps import steps_of
 from pytest_tripwire.breaker.telling import MOST_STEPS
 from pytest_tripwire.timeline import (
+    ChangedNote,
     Decision,
     DenialNote,
     InterruptionRecord,
@@ -19,6 +25,8 @@ from pytest_tripwire.timeline import (
     Reason,
     SafeAction,
     SeenVersion,
+    Times,
+    Used,
     WriteEntry,
     WriteStatus,
 )
@@ -32,6 +40,8 @@ _DIED = (
 )
 #: Steps of a run that are kept with each of its writes: every one is written to the disk each time.
 _STEPS_AHEAD = 10
+#: Intents and tasks of which a record keeps the number, for the same reason.
+_MOST_COUNTED = 256
 UNSETTLED = frozenset({WriteStatus.UNKNOWN, WriteStatus.IN_FLIGHT})
 
 
@@ -69,12 +79,18 @@ def record(
         at=state.stopped_at or core.clock.now(),
         held=tuple(state.held),
         steps=steps_of(last, elapsed_s=core.elapsed_s, tools=core.specs),
+        messages=core.kin.messages,
+        changed=changes(state.fresh, core.kin.changed),
+        spent=tuple(Used(name=n, spent=_float(used)) for n, used in spent_of(core).items()),
+        doubtful=tuple(state.doubtful),
+        executed=_most(state.executed),
+        attempts=_most(core.kin.tasks.attempts()),
     )
 
 
-def ahead(core: Core, tool: str) -> InterruptionRecord:
-    """What the record of a run would be if its process died now, with a write of `tool` on its way.
-    Its writes are those that the store knows of.
+def ahead(core: Core, tool: str, key: str) -> InterruptionRecord:
+    """What the record of a run would be if its process died now, with the write `key` of `tool` on
+    its way. Its writes are those that the store knows of.
     """
     died = Finding(
         decision=Decision.ALLOW_READ_ONLY,
@@ -82,12 +98,53 @@ def ahead(core: Core, tool: str) -> InterruptionRecord:
         message=_DIED.format(tool=tool),
     )
     made = record(core, died, writes=(), most_steps=_STEPS_AHEAD)
-    return msgspec.structs.replace(made, mode=Mode.READ_ONLY, last_tool=tool)
+    return msgspec.structs.replace(
+        made, mode=Mode.READ_ONLY, last_tool=tool, doubtful=(*made.doubtful, key)
+    )
 
 
 def seen_versions(state: RunState) -> tuple[SeenVersion, ...]:
     """The records that the run has read."""
     return tuple(SeenVersion(resource=r, version=v) for r, v in state.versions.items())
+
+
+def changes(fresh: Freshness, told: Iterable[tuple[str, str]]) -> tuple[ChangedNote, ...]:
+    """What others have changed, of all that the run was told, as far as it has not read it again
+    since.
+    """
+    still = ([each if fresh.stale({"": each}) else "" for each in pair] for pair in told)
+    return tuple(ChangedNote(resource=name, was=was) for name, was in still if name or was)
+
+
+def change_again(fresh: Freshness, notes: Iterable[ChangedNote]) -> None:
+    """Tell a run of what others have changed, as an earlier part of it had looked at that."""
+    for each in notes:
+        if each.resource:
+            fresh.look({"": each.resource}, "")
+        fresh.changed(each.resource, was=each.was)
+
+
+def spent_of(core: Core) -> dict[str, Decimal]:
+    """What a run has used of each dimension, limited or not. What is promised counts as spent:
+    nobody in another process will settle it.
+    """
+    return {each.value: used for each in Dimension if (used := core.accounts.used(each))}
+
+
+def _float(amount: Decimal) -> float:
+    """What a record can hold: JSON has no infinity."""
+    return min(float(amount), sys.float_info.max)
+
+
+def times_of(notes: Iterable[Times]) -> Counter[str]:
+    """How often each was done."""
+    return Counter({each.name: each.times for each in notes})
+
+
+def _most(counts: Mapping[str, int]) -> tuple[Times, ...]:
+    """The largest of many numbers: those that are nearest to their limit."""
+    some = Counter({name: count for name, count in counts.items() if count > 0})
+    return tuple(Times(name=n, times=times) for n, times in some.most_common(_MOST_COUNTED))
 
 
 def denial_notes(state: RunState) -> tuple[DenialNote, ...]:
@@ -129,12 +186,18 @@ def taken_over(record: InterruptionRecord) -> RunState:
     state = RunState()
     state.versions = {each.resource: each.version for each in record.versions}
     state.denials = denials_of(record.denials)
+    state.executed = times_of(record.executed)
+    change_again(state.fresh, record.changed)
     return state
 
 
-def spent_before(record: InterruptionRecord) -> dict[str, float]:
-    """What a run had used of each budget; remaining is limit minus this."""
-    return {line.name: line.spent for line in record.budgets}
+def spent_before(record: InterruptionRecord) -> dict[str, Decimal]:
+    """What a run had used of each dimension; remaining is limit minus this. Records of earlier
+    releases tell of what was limited alone.
+    """
+    known = {each.name: each.spent for each in record.budgets}
+    known |= {each.name: each.spent for each in record.spent}
+    return {name: Decimal(str(spent)) for name, spent in known.items()}
 
 
 def safe_actions(writes: tuple[WriteEntry, ...], *, held: bool) -> tuple[SafeAction, ...]:

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
 
 from pytest_tripwire.breaker import progress_memory
 from pytest_tripwire.breaker.budget import Dimension
 from pytest_tripwire.breaker.core import Core
 from pytest_tripwire.breaker.finding import Finding
-from pytest_tripwire.breaker.freshness import Freshness
 from pytest_tripwire.breaker.memory import PolicyDenial, RunMemory, StateError, StopMemory
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import (
+    change_again,
+    changes,
     denial_notes,
     denials_of,
     seen_versions,
-    spent_before,
+    spent_of,
 )
 from pytest_tripwire.breaker.rounds import Rounds
 from pytest_tripwire.breaker.state import RunContext, RunState
-from pytest_tripwire.timeline import InterruptionRecord, WriteStatus
+from pytest_tripwire.timeline import ChangedNote
 
 #: What becomes of an interruption after which the run goes on.
 _GOES_ON = frozenset({"reconciled", "resumed"})
 
 
 def remembered(core: Core, texts: tuple[str, ...]) -> RunMemory:
-    """What a run carries. `texts` are fingerprints of what it has said last. What is promised
-    counts as spent: nobody in another process will settle it.
-    """
+    """What a run carries. `texts` are fingerprints of what it has said last."""
     state, now, kin = core.state, core.clock.now(), core.kin
     return RunMemory(
         run_id=core.run_id,
@@ -42,7 +39,7 @@ def remembered(core: Core, texts: tuple[str, ...]) -> RunMemory:
         mode=state.mode,
         stop=_stop_memory(state.stop),
         ended=state.ended,
-        spent={each.value: used for each in Dimension if (used := core.accounts.used(each))},
+        spent=spent_of(core),
         turns=state.turns,
         batches=state.batches,
         round=kin.last,
@@ -60,9 +57,10 @@ def remembered(core: Core, texts: tuple[str, ...]) -> RunMemory:
         denials=denial_notes(state),
         policy_denials=tuple(PolicyDenial(*key, n) for key, n in state.policy_denials.items()),
         versions=seen_versions(state),
-        changed=_changed(state.fresh, kin.changed),
+        changed=tuple((each.resource, each.was) for each in changes(state.fresh, kin.changed)),
         kin=core.ledger.kin,
         begun=kin.begun,
+        doubtful=tuple(state.doubtful),
         progress=progress_memory.remembered(state.history),
     )
 
@@ -93,34 +91,8 @@ def recalled(memory: RunMemory) -> RunState:
         {(each.kind, each.resource, each.rule): each.times for each in memory.policy_denials}
     )
     state.versions = {each.resource: each.version for each in memory.versions}
-    for resource, was in memory.changed:
-        if resource:
-            state.fresh.look({"": resource}, "")
-        state.fresh.changed(resource, was=was)
+    change_again(state.fresh, [ChangedNote(resource=r, was=was) for r, was in memory.changed])
     return state
-
-
-def spent_by_now(memory: RunMemory, ledger: Ledger) -> dict[str, Decimal]:
-    """What is used of the budgets. The ledger knows of every write, whichever checkpoint of the run
-    is taken up.
-    """
-    return _with_writes(memory.spent, memory.kin or (memory.run_id,), ledger)
-
-
-def spent_since(record: InterruptionRecord, ledger: Ledger) -> dict[str, Decimal]:
-    """The same of a run that was interrupted: another process of it may have written too."""
-    spent = {name: Decimal(str(used)) for name, used in spent_before(record).items()}
-    runs = dict.fromkeys((record.run_id, *(entry.run_id for entry in record.writes)))
-    return _with_writes(spent, runs, ledger)
-
-
-def _with_writes(
-    spent: Mapping[str, Decimal], runs: Iterable[str], ledger: Ledger
-) -> dict[str, Decimal]:
-    own = [entry for run_id in runs for entry in ledger.of_run(run_id)]
-    written = sum(entry.status is not WriteStatus.REJECTED for entry in own)
-    name = Dimension.SIDE_EFFECTS.value
-    return {**spent, name: max(spent.get(name, Decimal(0)), Decimal(written))}
 
 
 def _check_store(memory: RunMemory, ledger: Ledger) -> None:
@@ -192,9 +164,3 @@ def _stop_memory(stop: Finding | None) -> StopMemory | None:
     return StopMemory(
         decision=stop.decision, reason=stop.reason, message=stop.message, any_read=stop.any_read
     )
-
-
-def _changed(fresh: Freshness, changes: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """What others have changed, as far as the run has not read it again since."""
-    still = [tuple(each if fresh.stale({"": each}) else "" for each in pair) for pair in changes]
-    return tuple((resource, was) for resource, was in still if resource or was)

@@ -68,7 +68,7 @@ class RunState:
     prompt was too long, so a last answer is asked for; `final`: the turn under way is that answer.
     `turns` counts model requests, `batches` messages whose calls were told of together where nobody
     tells of requests. `unpaid` names writes that took no slot, as an enforced run would not have
-    let them through.
+    let them through; `doubtful` those that took one and may turn out not to have happened.
     """
 
     mode: Mode = Mode.OPEN
@@ -84,6 +84,7 @@ class RunState:
     held: dict[str, ToolSpec] = field(default_factory=dict)
     watched: dict[str, ToolSpec] = field(default_factory=dict)
     unpaid: set[str] = field(default_factory=set)
+    doubtful: dict[str, None] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     evidence: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     denials: dict[tuple[str, str], DenialSeen] = field(default_factory=dict)
@@ -121,6 +122,7 @@ class RunState:
             held=self.held,
             watched=self.watched,
             unpaid=self.unpaid,
+            doubtful=self.doubtful,
             answers=self.answers,
             evidence=self.evidence,
             denials=self.denials,

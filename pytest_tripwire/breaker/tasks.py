@@ -8,6 +8,10 @@ from typing import Any
 
 import msgspec
 
+from pytest_tripwire.breaker.canonical import digest
+
+#: Characters of a task's id; what is longer is a text, and may hold anything.
+_LONGEST = 64
 _TRIED = (
     "The task {task} was tried {limit} times already. No tool runs for it any more: go on with "
     "another task, or say that it could not be done."
@@ -52,7 +56,7 @@ class Tasks:
 
     def __init__(self, limit: int | None, attempts: Mapping[str, int] | None = None) -> None:
         self._limit = limit
-        self._attempts = Counter(attempts or {})
+        self._attempts = Counter({named(task): tries for task, tries in (attempts or {}).items()})
 
     def begin(self, task: Any) -> Attempt:
         """Begin a try. One too many is not `allowed` and is not counted: it does nothing. Raises
@@ -60,11 +64,19 @@ class Tasks:
         """
         if not isinstance(task, str) or not task.strip():
             raise ValueError(f"task({task!r}): a task needs an id, a text that is not empty")
-        attempt = Attempt(task=task, number=self._attempts[task] + 1, limit=self._limit)
+        name = named(task)
+        attempt = Attempt(task=task, number=self._attempts[name] + 1, limit=self._limit)
         if attempt.allowed:
-            self._attempts[task] = attempt.number
+            self._attempts[name] = attempt.number
         return attempt
 
     def attempts(self) -> dict[str, int]:
         """Tries made so far, by task."""
         return {task: number for task, number in self._attempts.items() if number}
+
+
+def named(task: str) -> str:
+    """A task as it is kept: its id, or the fingerprint of a text. That of one that is kept already
+    is the same.
+    """
+    return task if len(task) <= _LONGEST else f"task {digest(task)}"

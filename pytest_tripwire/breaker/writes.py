@@ -56,7 +56,7 @@ class Writes:
             before = done_before(known, intent=intent.digest, epoch=entry.epoch)
             return None if anyway else standing(core, known, proposal)
 
-        known = ahead(core, spec.name) if core.ledger.durable else None
+        known = ahead(core, spec.name, entry.key) if core.ledger.durable else None
         # One that is only watched is kept from nothing.
         under = () if known is None or anyway else rights_above(core)
         other = core.ledger.begin(entry, conflict, ahead=known, under=under)
@@ -201,6 +201,7 @@ class Writes:
             self._core.accounts.settle(
                 Dimension.SIDE_EFFECTS, reserved=Decimal(0), spent=Decimal(-1)
             )
+            self._core.state.doubtful.pop(entry.key, None)
 
     def _proves(
         self, reading: Reading, entry: WriteEntry, known: Iterable[WriteEntry], *, at: float

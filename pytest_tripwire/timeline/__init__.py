@@ -37,11 +37,14 @@ from pytest_tripwire.timeline.happening import Became, Count, Happening
 from pytest_tripwire.timeline.reasons import Family, Reason
 from pytest_tripwire.timeline.record import (
     BudgetLine,
+    ChangedNote,
     DenialNote,
     InterruptionRecord,
     SafeAction,
     SeenVersion,
     StepNote,
+    Times,
+    Used,
 )
 from pytest_tripwire.timeline.recorder import Timeline, Writer, from_json, to_json
 from pytest_tripwire.timeline.spec import (
@@ -64,6 +67,7 @@ __all__ = [
     "BreakerEvent",
     "BudgetAlert",
     "BudgetLine",
+    "ChangedNote",
     "ChildBegun",
     "CircuitOpened",
     "Count",
@@ -96,8 +100,10 @@ __all__ = [
     "Status",
     "StepNote",
     "Timeline",
+    "Times",
     "ToolCall",
     "ToolSpec",
+    "Used",
     "Verdict",
     "WorldEvent",
     "WriteEntry",

@@ -30,11 +30,37 @@ class BudgetLine(msgspec.Struct, frozen=True, kw_only=True):
     remaining: float
 
 
+class Used(msgspec.Struct, frozen=True, kw_only=True):
+    """What is used of one dimension, limited or not, in the dimension's own unit."""
+
+    name: str
+    spent: float
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True):
+    """How often something was done, by its fingerprint or its id."""
+
+    name: str
+    times: int
+
+
 class SeenVersion(msgspec.Struct, frozen=True, kw_only=True):
     """A record that the run has read, by its reference, and the version that it was shown."""
 
     resource: str
     version: str
+
+
+class ChangedNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that others have changed since the run has read it.
+
+    Args:
+        resource: its reference; empty where only the version was told.
+        was: the version that it had before; empty if nobody has said.
+    """
+
+    resource: str = ""
+    was: str = ""
 
 
 class DenialNote(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +118,8 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
         message: the same in a sentence.
         evidence: sequence numbers of the events it rests on.
         budgets: what was spent and what was left.
-        last_intent: fingerprint of the call that was not let through.
+        last_intent: fingerprint of the call that was not let through, or of the write that was
+            left unsettled.
         last_resource: reference of the record that was read last, by its declared identity.
         business_version: the version of it that the run has seen.
         versions: every record that the run has read and may write on, and its version.
@@ -107,9 +134,15 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
         policy: version of the policy of the run; empty if nobody has said.
         inputs: what the run was given to work on, as its caller names it; empty if nobody has said.
         continues: the interrupted run that this one goes on from with other inputs.
-        last_tool: the tool of the call that was not let through.
+        last_tool: the tool of that call or write.
         at: when it was interrupted, in seconds on the breaker's clock.
         steps: the last things that the run did, oldest first.
+        messages: how often the user had spoken.
+        changed: what others have changed, and the run has not read again since.
+        spent: what is used of each dimension, limited or not.
+        doubtful: keys of writes that are among what is spent and may turn out not to have happened.
+        executed: dispatches by intent, where they are limited; those with most of them.
+        attempts: tries by task; those with most of them.
     """
 
     run_id: str
@@ -140,3 +173,9 @@ class InterruptionRecord(msgspec.Struct, frozen=True, kw_only=True):
     at: float = 0.0
     held: tuple[str, ...] = ()
     steps: tuple[StepNote, ...] = ()
+    messages: int = 0
+    changed: tuple[ChangedNote, ...] = ()
+    spent: tuple[Used, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    executed: tuple[Times, ...] = ()
+    attempts: tuple[Times, ...] = ()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pytest_tripwire.breaker.epoch import work_of
+from pytest_tripwire.breaker.epoch import messages_of, work_of
 from pytest_tripwire.breaker.finding import Finding, Proposal
 from pytest_tripwire.timeline import Decision, Mode, Reason, ToolSpec, WriteEntry, WriteStatus
 
@@ -157,12 +157,13 @@ def in_the_way(
 
 
 def _is_same_work(entry: WriteEntry, epoch: str, run_id: str) -> bool:
-    """Whether an entry belongs to the same piece of work. What the user has said divides it within
-    one run; a message that is delivered again in another run is the same one all the same.
+    """Whether an entry belongs to the same piece of work. What the user has said since it was made
+    divides it within one run. A message that is delivered again in another run is the same one all
+    the same, and a run that knows of fewer messages than the entry goes on from before them.
     """
-    if entry.epoch == epoch:
-        return True
-    return entry.run_id != run_id and work_of(entry.epoch) == work_of(epoch)
+    if work_of(entry.epoch) != work_of(epoch):
+        return False
+    return entry.run_id != run_id or messages_of(entry.epoch) >= messages_of(epoch)
 
 
 def explain(entry: WriteEntry, run: Core, proposal: Proposal) -> Finding:
