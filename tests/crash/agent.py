@@ -14,7 +14,7 @@ from pytest_tripwire.guard import Resume
 from pytest_tripwire.ledger import open_store
 from pytest_tripwire.timeline import Effect, ToolSpec
 
-from .watch import Point
+from .watch import COUNT, Point
 from .world import LATE_S, World
 
 LOOK = ToolSpec(name="look", effect=Effect.READ, identity=("order",))
@@ -72,6 +72,11 @@ class Life(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def tenant(self) -> str:
         return f"tenant of {self.case}"
+
+    @property
+    def stays_whole(self) -> bool:
+        """Whether nothing happens to its process, nor is anything in it other than in others."""
+        return self.point in (None, COUNT) and not self.sabotage
 
 
 class Account(msgspec.Struct, kw_only=True):
@@ -149,6 +154,11 @@ class Agent:
                 self._work(run)
         except Interrupted as error:
             self._account.interrupted = error.record.reason
+
+    def close(self) -> None:
+        """Let go of what it has opened."""
+        self.breaker.store.close()  # type: ignore[attr-defined]
+        self._world.close()
 
     def _run(self) -> BreakerRun:
         life = self._life

@@ -22,7 +22,7 @@ from .stores import POSTGRESQL, SQLITE
 from .watch import COUNT, Point
 
 #: How many workers are killed on SQLite; a tenth of it on PostgreSQL, where each has to log in.
-POINTS = int(os.environ.get("CRASH_POINTS", "100"))
+POINTS = int(os.environ.get("CRASH_POINTS", "40"))
 SEED = os.environ.get("CRASH_SEED", "1")
 #: Of stories, which xdist may share out.
 CHUNKS = {SQLITE: 10, POSTGRESQL: 2}

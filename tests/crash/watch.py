@@ -9,13 +9,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import msgspec
 
 ROOT = Path(__file__).parents[2]
 _PACKAGE = f"{ROOT / 'pytest_tripwire'}{os.sep}"
 _WORLD = str(Path(__file__).with_name("world.py"))
+
+
+Trace: TypeAlias = Callable[[FrameType, str, Any], Any]
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,17 +57,15 @@ class Watch:
 
     def __init__(self, point: Point | None, tell: Callable[[str], None]) -> None:
         self.steps = 0
-        self._point = point or Point()
-        self._left = self._point.nth
-        self._file, _, self._function = self._point.function.partition(":")
-        self._by_line = not self._function
+        self._point = point
         self._tell = tell
-        self._known: dict[CodeType, bool] = {}
 
     def __enter__(self) -> Self:
-        if self._point.step or self._function:
-            threading.settrace(self._enter)
-            sys.settrace(self._enter)
+        if self._point is not None:
+            each = self._at_function if self._point.function else self._at_line
+            enter = _entering(each(self._point), self._is_watched, lines=not self._point.function)
+            threading.settrace(enter)
+            sys.settrace(enter)
         return self
 
     def __exit__(
@@ -73,35 +74,56 @@ class Watch:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type] - as the standard library documents
 
-    def _enter(self, frame: FrameType, event: str, _arg: Any) -> Callable[..., Any] | None:
-        code = frame.f_code
-        watched = self._known.get(code)
-        if watched is None:
-            watched = self._known[code] = self._is_watched(code)
-        if not watched:
-            return None
-        frame.f_trace_lines = self._by_line
-        return self._each(frame, event, None)
-
     def _is_watched(self, code: CodeType) -> bool:
         if not code.co_filename.startswith((_PACKAGE, _WORLD)) or code.co_name == "<module>":
             return False
-        if self._by_line:
+        file, _, function = self._point.function.partition(":") if self._point else ("", "", "")
+        if not function:
             return True
-        return code.co_qualname == self._function and code.co_filename.endswith(self._file)
+        return code.co_qualname == function and code.co_filename.endswith(file)
 
-    def _each(self, frame: FrameType, event: str, _arg: Any) -> Callable[..., Any]:
-        if self._by_line:
+    def _at_line(self, point: Point) -> Trace:
+        wanted = point.step
+
+        def each(frame: FrameType, _event: str, _arg: Any) -> Trace:
             self.steps += 1
-            if self.steps == self._point.step:
-                self._end(frame)
-        elif event == self._point.event:
-            self._left -= 1
-            if self._left == 0:
-                self._end(frame)
-        return self._each
+            if self.steps == wanted:
+                self._end(frame, point.act)
+            return each
 
-    def _end(self, frame: FrameType) -> None:
+        return each
+
+    def _at_function(self, point: Point) -> Trace:
+        left = point.nth
+
+        def each(frame: FrameType, event: str, _arg: Any) -> Trace:
+            nonlocal left
+            if event == point.event:
+                left -= 1
+                if left == 0:
+                    self._end(frame, point.act)
+            return each
+
+        return each
+
+    def _end(self, frame: FrameType, act: int) -> None:
         name = frame.f_code.co_filename.removeprefix(_PACKAGE).rpartition("crash/")[2]
         self._tell(f"{name}:{frame.f_lineno} in {frame.f_code.co_qualname}")
-        os.kill(os.getpid(), self._point.act)
+        os.kill(os.getpid(), act)
+
+
+def _entering(each: Trace, is_watched: Callable[[CodeType], bool], *, lines: bool) -> Trace:
+    """Is asked at every call of whatever function, so it has nothing to look up but that."""
+    known: dict[CodeType, bool] = {}
+
+    def enter(frame: FrameType, event: str, arg: Any) -> Trace | None:
+        code = frame.f_code
+        watched = known.get(code)
+        if watched is None:
+            watched = known[code] = is_watched(code)
+        if not watched:
+            return None
+        frame.f_trace_lines = lines
+        return each(frame, event, arg)
+
+    return enter

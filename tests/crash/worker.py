@@ -1,5 +1,7 @@
 """Processes that are killed. Each is forked from one that has everything imported already: five
-hundred starts of an interpreter would take minutes.
+hundred starts of an interpreter would take minutes. Who comes after a dead one, alone, and lives,
+does so in the process that forks: it has opened nothing of theirs, and to fork costs more than to
+live.
 
 Run it by `python -m tests.crash.worker`, say what to do in lines of JSON, and it answers each.
 """
@@ -58,11 +60,19 @@ class Workers:
         if order.wake:
             os.kill(order.wake, signal.SIGCONT)
             return [self._waited_for(order.wake)]
+        if len(order.lives) == 1 and order.lives[0].stays_whole:
+            return [self._lived_here(order.lives[0])]
         ready, go = os.pipe()
         pids = [self._born(life, ready, go) for life in order.lives]
         os.close(ready)
         os.close(go)  # whoever waits goes on now
         return [self._waited_for(pid) for pid in pids]
+
+    def _lived_here(self, life: Life) -> End:
+        told, tell = os.pipe()
+        status = live(life, tell)
+        os.close(tell)
+        return self._ended(os.getpid(), told, "failed" if status else "over")
 
     def _born(self, life: Life, ready: int, go: int) -> int:
         told, tell = os.pipe()
@@ -80,13 +90,17 @@ class Workers:
         _, status = os.waitpid(pid, os.WUNTRACED)
         if os.WIFSTOPPED(status):
             return End(pid=pid, state="stopped")
+        state = "over" if status == 0 else "failed"
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+            state = "killed"
+        return self._ended(pid, self._told.pop(pid), state)
+
+    def _ended(self, pid: int, told: int, state: str) -> End:
         said: dict[str, Any] = {}
-        with os.fdopen(self._told.pop(pid), "rb") as file:
+        with os.fdopen(told, "rb") as file:
             for line in file:
                 said |= msgspec.json.decode(line)
-        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
-            return End(pid=pid, state="killed", where=said["where"])
-        state = "over" if status == 0 else "failed"
+        assert state != "killed" or "where" in said, "somebody else has killed it"
         return msgspec.convert({"pid": pid, "state": state, **said}, End)
 
 
@@ -106,7 +120,7 @@ def live(life: Life, tell: int) -> int:
         with Watch(life.point, lambda where: say(where=where)) as watch:
             agent = Agent(life, account)
             agent.play()
-            agent.breaker.store.close()  # type: ignore[attr-defined]
+            agent.close()
         account.steps = watch.steps
         say(account=account)
     except BaseException:  # noqa: BLE001 - told to the test, whatever it is
@@ -124,7 +138,7 @@ def warm() -> None:
         life = Life(name="0", store=f"sqlite:///{folder}/s.db", world=f"{folder}/w", case="0")
         agent = Agent(life, Account())
         agent.play()
-        agent.breaker.store.close()  # type: ignore[attr-defined]
+        agent.close()
 
 
 def main(lines: Sequence[bytes] | Any) -> None:

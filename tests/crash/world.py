@@ -94,6 +94,10 @@ class World:
         """Somebody was told that the run is interrupted, before this order."""
         self._tell("stopped", order)
 
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
     def _told(self, what: str, order: str) -> list[Line]:
         return [each for each in lines_of(self._path) if (each.what, each.order) == (what, order)]
 
