@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import subprocess
 import sys
 import threading
@@ -117,19 +118,28 @@ def at_once(threads_switch_often: None) -> Callable[..., list[Any]]:
     return run
 
 
-@pytest.fixture
-def crowd() -> Callable[..., Any]:
+@pytest.fixture(scope="session")
+def crowd() -> Iterator[Callable[..., Any]]:
     """What tests/ledger/crowd.py says of what processes have done with a store."""
+    with subprocess.Popen(
+        [sys.executable, HERE / "crowd.py"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
 
-    def run(what: str, *arguments: Any) -> Any:
-        done = subprocess.run(
-            [sys.executable, HERE / "crowd.py", what, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        def run(what: str, *arguments: Any) -> Any:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps([what, *arguments]) + "\n")
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], SECONDS)[0], "they come to no end"
+            told = json.loads(process.stdout.readline())
+            assert "error" not in told, told["error"]
+            return told["answer"]
 
-    return run
+        try:
+            yield run
+            process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()

@@ -1,11 +1,14 @@
-"""Processes that use one store. Prints as JSON what became of them.
+"""Processes that use one store. Each line of the input says what they are to do, as a JSON list; it
+is answered by a line with what became of them, or with the error.
 
-They are forked from this one, which has read all modules: fifty that start by themselves would take
-a minute.
+They are forked from this one, which has read all modules and has no store open: fifty that start by
+themselves would take a minute.
 """
 
 from __future__ import annotations
 
+import gc
+import importlib.util
 import json
 import os
 import signal
@@ -14,7 +17,7 @@ import tempfile
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +85,7 @@ def code_of(number: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
 
 
-def crowd(address: str, many: str, what: str) -> dict[str, int]:
+def crowd(address: str, many: int, what: str) -> dict[str, int]:
     """How many have ended with each code; all start when a pipe is closed."""
     reading, writing = os.pipe()
 
@@ -91,7 +94,7 @@ def crowd(address: str, many: str, what: str) -> dict[str, int]:
         os.read(reading, 1)
         return bool(globals()[what](open_store(address, lock_timeout_s=30)))
 
-    numbers = [child(work) for _ in range(int(many))]
+    numbers = [child(work) for _ in range(many)]
     os.close(writing)
     return dict(Counter(str(code_of(number)) for number in numbers))
 
@@ -185,12 +188,40 @@ def forked_amid(address: str) -> int:
     return code if store.entry("busy") is not None else -1
 
 
+def told(asked: Sequence[Any]) -> dict[str, Any]:
+    """What becomes of it in a process of its own, which leaves nothing open in this one."""
+    reading, writing = os.pipe()
+
+    def work() -> bool:
+        what, where, *others = asked
+        try:
+            answer = {"answer": globals()[what](where, *others)}
+        except BaseException:  # noqa: BLE001 -- told to the test, whatever it is
+            answer = {"error": traceback.format_exc()}
+        os.write(writing, json.dumps(answer).encode())
+        return True
+
+    code = code_of(child(work))
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        said: dict[str, Any] = json.loads(file.read() or b"null") or {"error": f"ended as {code}"}
+    return said
+
+
+def warm() -> None:
+    """Reads all modules that a store needs, and has its statements compiled."""
+    if importlib.util.find_spec("psycopg"):
+        backend_of("postgresql+psycopg://nobody@localhost/nothing", 1.0)
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(Path(folder) / "warm.db")
+        begin(store)
+        claim(store)
+        store.close()
+
+
 if __name__ == "__main__":
-    what, where, *others = sys.argv[1:]
-    # Reads all modules that a store at this address needs: none of them is read again by each.
-    if where.startswith("postgresql"):
-        backend_of(where.replace("postgresql:", "postgresql+psycopg:"), 1.0)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            open_store(Path(folder) / "warm.db").close()
-    sys.stdout.write(json.dumps(globals()[what](where, *others)))
+    warm()
+    gc.freeze()
+    for line in sys.stdin.buffer:
+        sys.stdout.write(json.dumps(told(json.loads(line))) + "\n")
+        sys.stdout.flush()
