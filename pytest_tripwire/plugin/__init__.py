@@ -5,7 +5,7 @@ breaker and model server are loaded by the first test that asks for them.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -49,6 +49,9 @@ __all__ = [
     "tripwire_tools",
 ]
 
+_Status: TypeAlias = int | pytest.ExitCode | None
+_REPORTER = "tripwire-reporter"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options and ini values of this plugin."""
@@ -80,7 +83,16 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     options.check(config)
     known.load(config)
-    config.pluginmanager.register(Reporter(config), "tripwire-reporter")
+    if config.pluginmanager.register(Reporter(config), _REPORTER) is None:
+        options.check_blocked(config, _REPORTER)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, _Status, _Status]:
+    """Once more after all that may set the exit status when a session has ended."""
+    status = yield
+    reporter = config.pluginmanager.get_plugin(_REPORTER)
+    return status if reporter is None or status is None else reporter.settled(status)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -149,6 +149,15 @@ def check(config: pytest.Config) -> None:
     _check_model(config)
 
 
+def check_blocked(config: pytest.Config, plugin: str) -> None:
+    """Raise UsageError where a gate is asked for and `plugin`, which makes it, is blocked."""
+    if config.getoption("tripwire_gate"):
+        raise pytest.UsageError(
+            f"--tripwire-gate, and its plugin is blocked: take `-p no:{plugin}` out of the command "
+            "line, addopts and PYTEST_ADDOPTS"
+        )
+
+
 def _check_paths(config: pytest.Config) -> None:
     given = {option: path for option in OUTPUTS if (path := output(config, option)) is not None}
     for option, path in given.items():

@@ -40,6 +40,7 @@ class Reporter:
         self._verdict: Verdict | None = None
         self._unwritten: list[str] = []
         self._annotation = ""
+        self._is_over = False
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take what a report brings; in the controller these are the workers' reports too."""
@@ -87,16 +88,18 @@ class Reporter:
         try:
             return (yield)
         finally:
-            self._settle(session)
+            self._is_over = True
+            session.exitstatus = self.settled(session.exitstatus)
 
-    def _settle(self, session: pytest.Session) -> None:
-        """Let the gate decide the exit status, unless pytest itself has something worse to say."""
-        if self._is_worker:
-            return
-        failed = bool(self._unwritten) or (self._gate and not self._decided().passed)
+    def settled(self, status: int | pytest.ExitCode) -> int | pytest.ExitCode:
+        """The exit status of a session that is over: the gate decides, unless pytest itself has
+        something worse to say.
+        """
         good = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        if failed and session.exitstatus in good:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self._is_worker or not self._is_over or status not in good:
+            return status
+        failed = bool(self._unwritten) or (self._gate and not self._decided().passed)
+        return pytest.ExitCode.TESTS_FAILED if failed else status
 
     def _write(self) -> None:
         """Write what is asked for, before the terminal says what could not be."""

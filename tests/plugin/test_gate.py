@@ -451,34 +451,6 @@ def test_a_look_alike_stands_for_no_case(good: Any) -> None:
     failing(good.run(*GATE), *not_run("agent"), COLLECTED, of="1 of 3")
 
 
-OVERWRITES = """
-    def pytest_sessionfinish(session):
-        session.exitstatus = 0
-"""
-
-RAISES = """
-    import pytest
-
-    def pytest_sessionfinish(session):
-        session.exitstatus = 0
-        raise pytest.exit.Exception("enough")
-"""
-
-
-@pytest.mark.parametrize("hook", [OVERWRITES, RAISES], ids=["overwrites", "exits"])
-def test_a_hook_of_the_projects_does_not_excuse_the_session(good: Any, hook: str) -> None:
-    good.plug_in("idle", more=hook)
-    good.tests("""
-        import pytest
-
-        @pytest.mark.xfail
-        def test_agent(tripwire):
-            tripwire.run().check()
-        """)
-
-    assert good.run(*GATE).ret == 1
-
-
 SKIPS = """
     import pytest
 

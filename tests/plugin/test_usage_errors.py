@@ -298,11 +298,22 @@ def test_a_case_that_the_marker_names_twice_is_tried_once(project: Any) -> None:
     result.stdout.fnmatch_lines(["*::test_agent[[]lost-write[]] PASSED*"])
 
 
-@pytest.mark.parametrize("blocked", ["tripwire", "tripwire-reporter"])
-def test_a_gate_that_is_blocked_does_not_pass_in_silence(project: Any, blocked: str) -> None:
+@pytest.mark.parametrize(
+    "blocked",
+    [
+        ("tripwire",),
+        ("tripwire-reporter",),
+        # As without any plugin that is found by itself.
+        ("tripwire-reporter", "tripwire_clash"),
+    ],
+)
+def test_a_gate_that_is_blocked_does_not_pass_in_silence(
+    project: Any, blocked: tuple[str, ...]
+) -> None:
     project.write("test_other", "def test_other(): pass")
 
-    result = project.run("-p", "tripwire", "-p", f"no:{blocked}", "--tripwire-gate")
+    without = [word for name in blocked for word in ("-p", f"no:{name}")]
+    result = project.run("-p", "tripwire", *without, "--tripwire-gate")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--tripwire-gate, and its plugin is blocked: *-p no:tripwire*"])
