@@ -251,7 +251,8 @@ class Acting:
         seq = self.decided(call, verdict)
         if finding.parks and proposal is not None:
             state = self._core.state
-            state.approvals.park(proposal, evidence=seq, versions=state.versions)
+            run_id = self._core.run_id
+            state.approvals.park(proposal, evidence=seq, versions=state.versions, run_id=run_id)
         return verdict
 
     def allowed(self, call: ToolCall) -> Verdict:

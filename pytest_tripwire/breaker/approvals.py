@@ -69,6 +69,7 @@ class Parked(msgspec.Struct, kw_only=True):
         versions: those of the named things that the run had read when it was proposed.
         policy: the version of the policy under which it was granted; empty if nobody has said.
         operator: who has said yes.
+        asked_by: the run that proposed it.
     """
 
     intent: str
@@ -84,6 +85,7 @@ class Parked(msgspec.Struct, kw_only=True):
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     policy: str = ""
     operator: str = ""
+    asked_by: str = ""
 
 
 class Approvals:
@@ -109,9 +111,11 @@ class Approvals:
             if note.ambiguous:
                 self._ambiguous.add(note.call_id)
 
-    def park(self, proposal: Proposal, *, evidence: int, versions: Mapping[str, str]) -> None:
-        """A call was put off until somebody says yes to it. `versions` are those of the records
-        that the run has seen: the yes is one to the record as it is now.
+    def park(
+        self, proposal: Proposal, *, evidence: int, versions: Mapping[str, str], run_id: str = ""
+    ) -> None:
+        """A call of the run `run_id` was put off until somebody says yes to it. `versions` are
+        those of the records that the run has seen: the yes is one to the record as it is now.
         """
         call = proposal.call
         names = dict.fromkeys(mentioned(call.arguments))
@@ -127,6 +131,7 @@ class Approvals:
             evidence=evidence,
             version=next(iter(seen.values()), ""),
             versions={digest(name): version for name, version in seen.items()},
+            asked_by=run_id,
         )
         self._keep(call.call_id)
         while len(self._parked) > _MOST:
@@ -141,13 +146,17 @@ class Approvals:
         version: str = "",
         policy: str = "",
         operator: str = "",
+        asked_by: str = "",
     ) -> bool:
-        """Somebody has said yes to a parked call. Returns whether there is such a call, and only
-        one: models give one id to several calls, and then nobody knows which was meant. A yes to
-        another version than was proposed is one to something else.
+        """Somebody has said yes to a parked call, that of the run `asked_by` if that is told.
+        Returns whether there is such a call, and only one: models give one id to several calls, and
+        then nobody knows which was meant. A yes to another version than was proposed is one to
+        something else.
         """
         parked = self._parked.get(call_id)
         if parked is None or call_id in self._ambiguous:
+            return False
+        if asked_by and parked.asked_by != asked_by:
             return False
         parked.granted, parked.expires_at, parked.left = True, expires_at, attempts
         if version and parked.versions and version not in parked.versions.values():
@@ -256,6 +265,7 @@ def _note(run_id: str, call_id: str, parked: Parked) -> ApprovalNote:
         expires_at=parked.expires_at,
         left=parked.left,
         stale=bool(parked.stale),
+        asked_by=parked.asked_by,
     )
 
 
@@ -278,6 +288,7 @@ def _parked(note: ApprovalNote, before: Parked | None) -> Parked:
         versions=dict(note.versions),
         policy=note.policy,
         operator=note.operator,
+        asked_by=note.asked_by,
     )
 
 

@@ -68,7 +68,8 @@ class Outside:
             intent = intent_of(call, spec, self._core.tenant)
             proposal = Proposal(call=call, spec=spec, intent=intent)
             state = self._core.state
-            state.approvals.park(proposal, evidence=0, versions=state.versions)
+            run_id = self._core.run_id
+            state.approvals.park(proposal, evidence=0, versions=state.versions, run_id=run_id)
 
     def approve(
         self,

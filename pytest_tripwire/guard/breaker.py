@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -234,7 +234,7 @@ class Breaker:
         The run learns of it in the store, when the call is proposed again.
 
         Args:
-            run_id: the run.
+            run_id: the run; of a call of a sub-agent its id, or that of the run it works for.
             call_id: the call that was put up for approval.
             operator: who says so; whether they may is for you to have made sure of.
             expires_s: seconds for which the yes holds; for ever by default.
@@ -251,18 +251,20 @@ class Breaker:
         call_id = arguments.text("approve", "call_id", call_id)
         version = arguments.text("approve", "version", version)
         operator = arguments.text("approve", "operator", operator)
-        approvals = Approvals(run_id, self._store)
-        approvals.recall()
-        granted = approvals.grant(
-            call_id,
-            expires_at=None if expires_s is None else self._clock.now() + expires_s,
-            attempts=attempts,
-            version=version,
-            policy=self._policy_version,
-            operator=operator,
-        )
-        if not granted:
-            raise LookupError(nothing_waits(run_id, call_id))
+        for book in _books(run_id):
+            approvals = Approvals(book, self._store)
+            approvals.recall()
+            if approvals.grant(
+                call_id,
+                expires_at=None if expires_s is None else self._clock.now() + expires_s,
+                attempts=attempts,
+                version=version,
+                policy=self._policy_version,
+                operator=operator,
+                asked_by="" if book == run_id else run_id,
+            ):
+                return
+        raise LookupError(nothing_waits(run_id, call_id))
 
     def resume(
         self,
@@ -389,6 +391,13 @@ class Breaker:
             self._metrics = Metrics(api)
         metrics = () if self._metrics is None else (self._metrics,)
         return (LogTrips(), *metrics, *self._callbacks)
+
+
+def _books(run_id: str) -> Iterator[str]:
+    """The runs that may keep what a run has put up: itself, and those that it may work for."""
+    while run_id:
+        yield run_id
+        run_id = run_id.rpartition("/")[0]
 
 
 def _budget(budget: RunBudget | str | None, classes: Classes | None) -> tuple[RunBudget, bool]:

@@ -9,7 +9,7 @@ class ApprovalNote(msgspec.Struct, frozen=True, kw_only=True):
     """One call of one run that was put up for approval. Fingerprints, no arguments.
 
     Args:
-        run_id: the run that proposed it.
+        run_id: the run that keeps it: the first of the family of that which has proposed it.
         call_id: the id of the call, by which the yes is given.
         intent: fingerprint of what it would do.
         kind: its operation class.
@@ -22,6 +22,7 @@ class ApprovalNote(msgspec.Struct, frozen=True, kw_only=True):
         expires_at: seconds on the breaker's clock; None for never.
         left: how often it may still run.
         stale: whether what it rests on has changed since it was proposed.
+        asked_by: the run that proposed it; empty where nobody has said.
         ambiguous: whether several calls have this id, so that nobody knows which was meant.
     """
 
@@ -39,3 +40,4 @@ class ApprovalNote(msgspec.Struct, frozen=True, kw_only=True):
     left: int = 1
     stale: bool = False
     ambiguous: bool = False
+    asked_by: str = ""

@@ -290,3 +290,21 @@ def test_store_itself_gives_no_attempt_at_what_has_changed(office: Office, ask: 
     assert worker.breaker.store.use_approval(run.run_id, call_id, -1), (
         "what did not run is given back"
     )
+
+
+def test_call_of_a_sub_agent_is_approved_by_its_id_or_that_of_its_parent(
+    office: Office, ask: Asker
+) -> None:
+    run, boss = Worker(office, "one").begins(), office.breaker("boss")
+    first, second = run.child("billing"), run.child("mail")
+    of_first, of_second = put_up(ask, first), put_up(ask, second, order="B")
+
+    for wrong in (second.run_id, f"{first.run_id}/1", f"{run.run_id}/9"):
+        with pytest.raises(LookupError, match="waits for a yes"):
+            boss.approve(wrong, of_first)
+    assert not runs(ask, first)
+    boss.approve(first.run_id, of_first)
+    boss.approve(run.run_id, of_second)
+
+    assert runs(ask, first)
+    assert runs(ask, second, order="B")
