@@ -451,7 +451,7 @@ def test_workers_record_and_play_each_their_own(
         """
     )
 
-    assert inner.spawn("-n", "2").ret == 0
+    assert inner.shared("2").ret == 0
     asked = provider.requests
     provider.stop()
     inner.run("--tripwire-record-mode=none").assert_outcomes(passed=6)
@@ -461,7 +461,7 @@ def test_workers_record_and_play_each_their_own(
 
 
 def test_the_scripted_model_is_asked_inside_a_cassette_as_ever(inner: Any, rows: Any) -> None:
-    inner.plug_in("loop")
+    inner.plug_in("served")
     agents = inner.pytester.path / "agents.py"
     agents.write_text(agents.read_text("utf-8").replace('"any"', "task.model.name"), "utf-8")
     inner.tests("def test_agent(tripwire, tripwire_cassette):\n    tripwire.run().check()\n")

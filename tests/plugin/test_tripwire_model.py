@@ -33,8 +33,8 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 @pytest.fixture
 def agent(project: Any, provider: ModelServer) -> Any:
-    """A project whose agent is the plain loop."""
-    project.plug_in("loop")
+    """A project whose agent goes over HTTP."""
+    project.plug_in("served")
     return project
 
 
@@ -47,15 +47,14 @@ def test_each_cell_has_a_cassette_of_its_own_and_needs_no_provider_then(
     agent: Any, provider: ModelServer, rows: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent.ini(CASSETTE)
-    agent.every_case()
+    agent.two_cases()
     agent.tests("def test_agent(tripwire):\n    tripwire.run()\n")
-    wanted = ("-k", "lost-write or deadline")
 
-    recorded = rows.every(agent.run(*wanted))  # type: ignore[attr-defined]
+    recorded = rows.every(agent.run())  # type: ignore[attr-defined]
     asked = provider.requests
     provider.stop()
     monkeypatch.delenv("OPENAI_API_KEY")
-    played = rows.every(agent.run(*wanted, "--tripwire-record-mode=none"))  # type: ignore[attr-defined]
+    played = rows.every(agent.run("--tripwire-record-mode=none"))  # type: ignore[attr-defined]
 
     assert asked == 2
     assert played == recorded
