@@ -169,15 +169,16 @@ class Project:
     def every_case(self) -> None:
         """Let tests try what they try by themselves."""
         self._cases, self._bare = (), ()
-        self.ini()
+        self.ini(self._ini)
 
     def two_cases(self, *agents: str) -> None:
         """Try two cases, and let a gate count no other ones of these agents."""
         self._cases, self._bare = TWO_CASES, agents
-        self.ini()
+        self.ini(self._ini)
 
     def ini(self, text: str = "") -> None:
         """Write pytest.ini."""
+        self._ini = text
         bare = [f"    {agent}: {', '.join(REST)}" for agent in self._bare]
         lines = ["[pytest]", dedent(text), *(["tripwire_not_applicable =", *bare] if bare else [])]
         self.write("pytest.ini", "\n".join(lines))
