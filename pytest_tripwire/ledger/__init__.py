@@ -8,6 +8,8 @@ from pytest_tripwire.ledger.errors import (
     StoreLockedError,
     StoreReadOnlyError,
     StoreUnreachableError,
+    UnfitError,
+    UnreadableError,
 )
 from pytest_tripwire.ledger.lost import adopt
 from pytest_tripwire.ledger.memory import MemoryLedger
@@ -24,6 +26,8 @@ __all__ = [
     "StoreLockedError",
     "StoreReadOnlyError",
     "StoreUnreachableError",
+    "UnfitError",
+    "UnreadableError",
     "Wanted",
     "adopt",
     "open_store",

@@ -33,3 +33,13 @@ class NewerSchemaError(StoreError):
 
 class StoreDamagedError(StoreError):
     """The file is no database, is another application's, or holds what cannot be read."""
+
+
+class UnreadableError(StoreDamagedError):
+    """One thing that the store holds cannot be read; the others can."""
+
+
+class UnfitError(StoreError):
+    """What was to be kept could not be read back by anybody, so that it was not kept. Nothing of
+    what it belongs to was done.
+    """

@@ -11,6 +11,7 @@ import msgspec
 from pytest_tripwire.breaker.leases import as_read, is_lease_over
 from pytest_tripwire.breaker.port import Ledger
 from pytest_tripwire.breaker.records import UNSETTLED, safe_actions
+from pytest_tripwire.ledger.errors import UnreadableError
 from pytest_tripwire.ledger.store import Store
 from pytest_tripwire.timeline import InterruptionRecord, Mode, Reason, WriteEntry, WriteStatus
 
@@ -81,8 +82,8 @@ def look_for_lost(ledger: Ledger, run_id: str, now: float) -> InterruptionRecord
     """
     if not hasattr(ledger, "lost"):
         return None
-    left = next((each for each in _left(ledger, now) if each.run_id == run_id), None)
-    return None if left is None else _adopted(ledger, left, now)
+    left = next((each for each in _ahead(ledger) if each.run_id == run_id), None)
+    return _adopted(ledger, left, now) if left is not None and _lost(ledger, left, now) else None
 
 
 def as_lost(store: Ledger, left: InterruptionRecord, now: float) -> InterruptionRecord:
@@ -111,9 +112,22 @@ def _adopted(store: Ledger, left: InterruptionRecord, now: float) -> Interruptio
     return kept if kept is not None and kept.ended_as is None else None
 
 
-def _left(store: Any, now: float) -> tuple[InterruptionRecord, ...]:
-    """What the runs have left that died. A store knows of leases, and not of processes."""
-    return tuple(left for left in store.lost(_EVER) if _lost(store, left, now))
+def _left(store: Store, now: float) -> tuple[InterruptionRecord, ...]:
+    """What the runs have left that died. One that cannot be read keeps none of the others out."""
+    found: list[InterruptionRecord] = []
+    for left in _ahead(store):
+        try:
+            if _lost(store, left, now):
+                found.append(left)
+        except UnreadableError as error:
+            store.unread.leave_out(f"run {left.run_id}, whose worker may have died", error)
+    return tuple(found)
+
+
+def _ahead(store: Any) -> tuple[InterruptionRecord, ...]:
+    """What runs have left that may have died. A store knows of leases, and not of processes."""
+    left: tuple[InterruptionRecord, ...] = store.lost(_EVER)
+    return left
 
 
 def _lost(store: Ledger, record: InterruptionRecord, now: float) -> list[WriteEntry]:

@@ -23,6 +23,7 @@ from pytest_tripwire.ledger.changes import (
     used,
 )
 from pytest_tripwire.ledger.store import Wanted
+from pytest_tripwire.ledger.unread import Unread
 from pytest_tripwire.timeline import (
     ApprovalNote,
     Became,
@@ -51,6 +52,8 @@ class MemoryLedger:
         return False
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
+        #: What could not be read: nothing, as it is kept as it was given.
+        self.unread = Unread()
         self._now = now
         self._lock = threading.Lock()
         self._entries: dict[str, WriteEntry] = {}

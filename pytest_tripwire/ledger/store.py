@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from pytest_tripwire.breaker.port import Ledger
+from pytest_tripwire.ledger.unread import Unread
 from pytest_tripwire.timeline import (
     Became,
     Count,
@@ -42,7 +43,14 @@ class Store(Ledger, Protocol):
     Every change of a record tells a `Happening`, in the same atomic step: the first record of an
     interruption `interrupted`, `claim` that it was `resumed` or `resumed_read_only`, a stored
     record whose `ended_as` is newly `reconciled` that, `resolve_write` and `end` what was done.
+
+    What cannot be read is left out of `records`, `lost`, `happenings` and `counts`, and noted in
+    `unread`; whoever asks for that very record or write gets an UnreadableError.
     """
+
+    @property
+    def unread(self) -> Unread:
+        """What was left out so far."""
 
     def records(self, wanted: Wanted) -> tuple[InterruptionRecord, ...]:
         """Records, the latest interruption first."""

@@ -22,7 +22,7 @@ from pytest_tripwire.console.records.options import (
     What,
 )
 from pytest_tripwire.console.records.showing import shown
-from pytest_tripwire.console.records.text import hushed, note
+from pytest_tripwire.console.records.text import cell, hushed, note
 from pytest_tripwire.gate.text import flat
 from pytest_tripwire.ledger import (
     Store,
@@ -35,6 +35,9 @@ from pytest_tripwire.ledger import (
 from pytest_tripwire.ledger.lost import adopt, missing
 from pytest_tripwire.replay.command import FAILED, OK, Streams
 from pytest_tripwire.replay.options import UsageError
+
+#: What could not be read and is named.
+_NAMED = 10
 
 
 def opened(url: str) -> Store:
@@ -95,8 +98,11 @@ def execute(
     try:
         with closing(opening(url)) as store:
             desk = Desk(store=store, now=now(), streams=streams, again=again(wanted.store))
-            _take_in(desk)
-            _do(desk, wanted.what)
+            try:
+                _take_in(desk)
+                _do(desk, wanted.what)
+            finally:
+                _tell_unread(desk)
     except (StoreError, RefusedError) as error:
         note(streams, hushed(str(error), url))
         return FAILED
@@ -110,6 +116,17 @@ def _take_in(desk: Desk) -> None:
     except (StoreReadOnlyError, StoreFullError, StoreLockedError) as error:
         number = missing(desk.store, desk.now)
         desk.note(f"runs whose worker has died and that are missing here: {number}. {error}")
+
+
+def _tell_unread(desk: Desk) -> None:
+    """What is missing in what was shown, and why: nobody is to take it for all that there is."""
+    left_out = desk.store.unread.told()
+    if left_out:
+        desk.note(f"{len(left_out)} of what this store holds cannot be read, and was left out:")
+    for each in left_out[:_NAMED]:
+        desk.note(f"  {cell(each, 400)}")
+    if len(left_out) > _NAMED:
+        desk.note(f"  and {len(left_out) - _NAMED} more")
 
 
 def _do(desk: Desk, what: What) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_tripwire.console.records import as_json, words
 from pytest_tripwire.console.records.desk import Desk
 from pytest_tripwire.console.records.known import Known, known
 from pytest_tripwire.console.records.options import Counting, Listing
 from pytest_tripwire.console.records.text import aligned, cell
-from pytest_tripwire.ledger import Wanted
+from pytest_tripwire.ledger import UnreadableError, Wanted
+from pytest_tripwire.timeline import InterruptionRecord
 
 _HEAD = ("run", "interrupted", "workflow", "tenant", "reason", "mode", "unsettled", "state")
 _COUNTS = ("reason", "workflow", "tool", "became", "number")
@@ -28,13 +29,22 @@ def listed(desk: Desk, wanted: Listing) -> None:
         most=wanted.most + 1,
     )
     records = desk.store.records(asked)
-    found = [known(desk.store, each, desk.now) for each in records[: wanted.most]]
+    found = list(_known(desk, records[: wanted.most]))
     if wanted.as_json:
         desk.streams.stdout.write(b"".join(as_json.line(each.record) for each in found))
     else:
         desk.say(_table(found) if found else [_none(wanted)])
     if len(records) > wanted.most:
         desk.note(f"there are more than {wanted.most}; the latest are shown, see --most")
+
+
+def _known(desk: Desk, records: Sequence[InterruptionRecord]) -> Iterator[Known]:
+    """One of which a write cannot be read hides none of the others."""
+    for each in records:
+        try:
+            yield known(desk.store, each, desk.now)
+        except UnreadableError as error:
+            desk.store.unread.leave_out(f"run {each.run_id}", error)
 
 
 def _none(wanted: Listing) -> str:

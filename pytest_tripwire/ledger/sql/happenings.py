@@ -8,13 +8,17 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 import sqlalchemy as sa
 
+from pytest_tripwire.ledger.errors import UnreadableError
 from pytest_tripwire.ledger.sql.bodies import body_of, handle, value_of
 from pytest_tripwire.ledger.sql.compiled import parameters
 from pytest_tripwire.ledger.sql.session import Row, Session
 from pytest_tripwire.ledger.sql.tables import HAPPENINGS
+from pytest_tripwire.ledger.unread import Unread
 from pytest_tripwire.timeline import Became, Happening, InterruptionRecord
 
-_ALL = sa.select(HAPPENINGS.c.seq, HAPPENINGS.c.body).order_by(HAPPENINGS.c.seq)
+_ALL = sa.select(HAPPENINGS.c.seq, HAPPENINGS.c.run_id, HAPPENINGS.c.body).order_by(
+    HAPPENINGS.c.seq
+)
 _OF_RUN = _ALL.where(HAPPENINGS.c.run_id == sa.bindparam("run_id"))
 _INSERT = sa.insert(HAPPENINGS).values(parameters("run_id", "body")).inline()
 
@@ -35,14 +39,16 @@ class News(NamedTuple):
     detail: str = ""
 
 
-def told(session: Session, run_id: str) -> tuple[Happening, ...]:
-    """What became of the interruptions of a run, oldest first."""
-    return _read(session.rows(_OF_RUN, {"run_id": handle(run_id)}))
+def told(session: Session, run_id: str, unread: Unread | None = None) -> tuple[Happening, ...]:
+    """What became of the interruptions of a run, oldest first. A line that cannot be read is left
+    out: it keeps nobody from adding another.
+    """
+    return _read(session.rows(_OF_RUN, {"run_id": handle(run_id)}), unread or Unread())
 
 
-def all_told(session: Session) -> tuple[Happening, ...]:
+def all_told(session: Session, unread: Unread) -> tuple[Happening, ...]:
     """What became of all interruptions, oldest first."""
-    return _read(session.rows(_ALL, {}))
+    return _read(session.rows(_ALL, {}), unread)
 
 
 def tell(session: Session, record: InterruptionRecord, news: News, now: Clock) -> None:
@@ -63,5 +69,11 @@ def tell(session: Session, record: InterruptionRecord, news: News, now: Clock) -
     session.run(_INSERT, {"run_id": handle(record.run_id), "body": body_of(happening)})
 
 
-def _read(rows: Sequence[Row]) -> tuple[Happening, ...]:
-    return tuple(msgspec.structs.replace(value_of(Happening, body), seq=seq) for seq, body in rows)
+def _read(rows: Sequence[Row], unread: Unread) -> tuple[Happening, ...]:
+    found: list[Happening] = []
+    for seq, run_id, body in rows:
+        try:
+            found.append(msgspec.structs.replace(value_of(Happening, body), seq=seq))
+        except UnreadableError as error:
+            unread.leave_out(f"line {seq} of what became of run {run_id}", error)
+    return tuple(found)

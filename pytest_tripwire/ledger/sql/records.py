@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
 from pytest_tripwire.ledger.changes import happened, is_wanted
+from pytest_tripwire.ledger.errors import UnreadableError
 from pytest_tripwire.ledger.sql.bodies import body_of, handle, value_of
 from pytest_tripwire.ledger.sql.compiled import Statement, Upsert, parameters
 from pytest_tripwire.ledger.sql.happenings import Clock, News, tell, told
 from pytest_tripwire.ledger.sql.session import Row, Session
 from pytest_tripwire.ledger.sql.tables import AHEAD, RECORDS, UNSETTLED, WRITES
 from pytest_tripwire.ledger.store import Wanted
+from pytest_tripwire.ledger.unread import Unread
 from pytest_tripwire.timeline import InterruptionRecord
 
 _RECORDS = sa.select(RECORDS.c.token_version, RECORDS.c.ended_as, RECORDS.c.body)
 _OF_RUN = _RECORDS.where(RECORDS.c.run_id == sa.bindparam("run_id"))
-_LATEST = _RECORDS.order_by(RECORDS.c.at.desc(), RECORDS.c.position)
+_LATEST = sa.select(
+    RECORDS.c.run_id, RECORDS.c.token_version, RECORDS.c.ended_as, RECORDS.c.body
+).order_by(RECORDS.c.at.desc(), RECORDS.c.position)
 _KEEP = Upsert(
     RECORDS,
     ("run_id",),
@@ -35,7 +39,7 @@ _CHANGE = (
 _OPEN_RECORD = sa.exists().where(RECORDS.c.run_id == AHEAD.c.run_id, RECORDS.c.ended_as.is_(None))
 _OF_DEAD = sa.select(WRITES.c.run_id).where(UNSETTLED, WRITES.c.lease_until <= sa.bindparam("now"))
 _LOST = (
-    sa.select(AHEAD.c.body)
+    sa.select(AHEAD.c.run_id, AHEAD.c.body)
     .where(AHEAD.c.run_id.in_(_OF_DEAD), ~_OPEN_RECORD)
     .order_by(AHEAD.c.position)
 )
@@ -91,17 +95,28 @@ def resolved(session: Session, run_id: str, news: News, now: Clock) -> None:
         tell(session, record, news, now)
 
 
-def wanted_ones(session: Session, wanted: Wanted) -> tuple[InterruptionRecord, ...]:
-    """Records, the latest interruption first."""
+def wanted_ones(session: Session, wanted: Wanted, unread: Unread) -> tuple[InterruptionRecord, ...]:
+    """Records, the latest interruption first. What cannot be read is left out."""
     statement, values = _searched(wanted)
-    found = map(_record, session.rows(statement, values))
+    found = _readable(session.rows(statement, values), _record, unread)
     return tuple(itertools.islice((each for each in found if is_wanted(each, wanted)), wanted.most))
 
 
-def lost(session: Session, now: float) -> tuple[InterruptionRecord, ...]:
+def lost(session: Session, now: float, unread: Unread) -> tuple[InterruptionRecord, ...]:
     """What runs that died over a write have left; see `Store.lost`."""
     rows = session.rows(_LOST, {"now": now})
-    return tuple(value_of(InterruptionRecord, body) for (body,) in rows)
+    return tuple(_readable(rows, lambda row: value_of(InterruptionRecord, row[0]), unread))
+
+
+def _readable(
+    rows: Iterable[Row], read: Callable[[Row], InterruptionRecord], unread: Unread
+) -> Iterator[InterruptionRecord]:
+    """Records of rows that begin with the id of their run."""
+    for run_id, *rest in rows:
+        try:
+            yield read(tuple(rest))
+        except UnreadableError as error:
+            unread.leave_out(f"the record of run {run_id}", error)
 
 
 def _searched(wanted: Wanted) -> tuple[Statement, dict[str, str]]:

@@ -16,6 +16,7 @@ from pytest_tripwire.ledger.sql.schema import bring_up
 from pytest_tripwire.ledger.sql.session import Session
 from pytest_tripwire.ledger.sql.sessions import Sessions
 from pytest_tripwire.ledger.store import Wanted
+from pytest_tripwire.ledger.unread import Unread
 from pytest_tripwire.timeline import (
     ApprovalNote,
     Became,
@@ -52,6 +53,8 @@ class SqlStore:
     ) -> None:
         self._sessions = Sessions(backend, lock_timeout_s)
         self._where = backend.failures.where
+        #: What was left out of `records`, `lost`, `happenings` and `counts`.
+        self.unread = Unread()
         self._owner = owner
         self._own = (0, "")
         self._now = now
@@ -158,11 +161,13 @@ class SqlStore:
 
     def records(self, wanted: Wanted) -> tuple[InterruptionRecord, ...]:
         """Records; see `Store.records`."""
-        return self._sessions.read(lambda session: records.wanted_ones(session, wanted))
+        return self._sessions.read(
+            lambda session: records.wanted_ones(session, wanted, self.unread)
+        )
 
     def lost(self, now: float) -> tuple[InterruptionRecord, ...]:
         """Those that died with a write in flight; see `Store.lost`."""
-        return self._sessions.read(lambda session: records.lost(session, now))
+        return self._sessions.read(lambda session: records.lost(session, now, self.unread))
 
     def claim(
         self,
@@ -228,11 +233,13 @@ class SqlStore:
 
     def happenings(self, run_id: str) -> tuple[Happening, ...]:
         """What became of the interruptions of a run, oldest first."""
-        return self._sessions.read(lambda session: happenings.told(session, run_id))
+        return self._sessions.read(lambda session: happenings.told(session, run_id, self.unread))
 
     def counts(self) -> tuple[Count, ...]:
         """How many interruptions there were; see `Store.counts`."""
-        return counted(self._sessions.read(happenings.all_told))
+        return counted(
+            self._sessions.read(lambda session: happenings.all_told(session, self.unread))
+        )
 
     # -- denials and approvals
 
