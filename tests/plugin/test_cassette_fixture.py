@@ -306,24 +306,33 @@ def test_one_request_too_many_fails_and_one_too_few_only_if_asked(
     fewer.stdout.fnmatch_lines(["*the agent made 1 requests, and never the recorded 2.*"])
 
 
-@pytest.mark.parametrize(
-    "end",
-    ["assert False", "raise KeyError", "pytest.skip('enough')", "pytest.xfail('bad')"],
-    ids=["failed", "crashed", "skipped", "xfailed"],
-)
+ENDS = """
+    @pytest.mark.parametrize("n", range(4))
+    def test_one(n, tripwire_cassette):
+        ask(f"prompt {n}")
+        if n == 0:
+            assert False
+        if n == 1:
+            raise KeyError
+        if n == 2:
+            pytest.skip("enough")
+        pytest.xfail("bad")
+"""
+
+
 def test_what_a_test_that_did_not_pass_recorded_is_not_kept(
-    end: str, inner: Any, write: Callable[[str], None], provider: ModelServer
+    inner: Any, write: Callable[[str], None], provider: ModelServer
 ) -> None:
-    text = f"import pytest\n{ONE}    ENDS\n"
-    write(text.replace("ENDS", end))
-    inner.run()
+    text = f"import pytest\nfrom client import ask\n{dedent(ENDS)}"
+    write(text)
+    inner.run().assert_outcomes(failed=2, skipped=1, xfailed=1)
     assert files(inner) == []
     assert list(inner.pytester.path.rglob("*.tmp")) == []
 
-    write(text.replace("ENDS", "ask('and the rest')"))
-    inner.run().assert_outcomes(passed=1)
-    inner.run().assert_outcomes(passed=1)
-    assert provider.requests == 3
+    write(text.partition("    if n == 0")[0] + "    ask('and the rest')\n")
+    inner.run().assert_outcomes(passed=4)
+    inner.run().assert_outcomes(passed=4)
+    assert provider.requests == 4 * 3
 
 
 def test_a_failed_setup_keeps_nothing(inner: Any, write: Callable[[str], None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import ssl
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -51,6 +52,17 @@ def gallery(pytester: pytest.Pytester) -> Path:
     return copy
 
 
+@pytest.fixture(scope="module")
+def trust() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+@pytest.fixture(autouse=True)
+def trusted_once(trust: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each client of the SDK would read all certificates that the machine trusts, and use none."""
+    monkeypatch.setattr("ssl.create_default_context", lambda *_, **__: trust)
+
+
 @pytest.fixture
 def run(gallery: Path, pytester: pytest.Pytester) -> Run:
     def run(*args: str) -> pytest.RunResult:
@@ -60,11 +72,13 @@ def run(gallery: Path, pytester: pytest.Pytester) -> Run:
 
 
 def test_every_agent_becomes_what_is_expected(run: Run) -> None:
-    """Of the few here; CI runs the whole gallery, under each protection, in a step of its own."""
-    result = run()
+    """Of the few here, without the case that has as many turns as all others; CI runs the whole
+    gallery, under each protection, in a step of its own.
+    """
+    result = run("-k", "not long-investigation")
 
     assert result.ret == 0
-    result.assert_outcomes(passed=9, xfailed=7)
+    result.assert_outcomes(passed=8, xfailed=6, deselected=2)
 
 
 def test_every_agent_is_tried_in_every_case(pytester: pytest.Pytester) -> None:
