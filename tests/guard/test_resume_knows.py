@@ -159,7 +159,10 @@ def test_record_of_an_earlier_release_repeats_nothing(shop: Shop) -> None:
     shop.place.open("old").store_record(old)
 
     assert (old.messages, old.spent, old.changed) == (0, (), ())
-    assert why(shop.resumed(record)) == "duplicate_write"
+    again = shop.resumed(record)
+    assert why(again) == "duplicate_write"
+    again.user_message()
+    assert why(again) == ""
 
 
 def test_old_checkpoint_does_not_repeat_what_came_after_a_later_message(shop: Shop) -> None:
@@ -268,9 +271,11 @@ def test_child_that_is_resumed_counts_what_its_family_has_spent(shop: Shop) -> N
     record = interrupted(child)
     shop.settle(record, WriteStatus.REJECTED)
 
-    again = shop.resumed(record, budget=RunBudget(max_side_effects=3))
+    budget = RunBudget(max_side_effects=3)
+    again = shop.resumed(record, budget=budget)
 
     assert used(again) == 1
+    assert used(shop.resumed(interrupted(again), budget=budget)) == 1
 
 
 def test_worker_that_died_over_a_write_that_did_not_happen(shop: Shop) -> None:
