@@ -271,9 +271,10 @@ class Acting:
         self._tie(proposal.call, self.decided(proposal.call, verdict_of(finding)))
 
     def _tie(self, call: ToolCall, seq: int) -> None:
-        key = self._core.state.admissions.of(call).key
-        if key is not None:
-            self._core.state.evidence[key].append(seq)
+        admitted = self._core.state.admissions.of(call)
+        admitted.asked = seq
+        if admitted.key is not None:
+            self._core.state.evidence[admitted.key].append(seq)
 
     def decided(self, call: ToolCall, verdict: Verdict) -> int:
         """Tell a verdict; returns the number of the event."""

@@ -18,7 +18,8 @@ from pytest_tripwire.timeline import Mode, ToolCall
 class Admitted:
     """A call that was let through, in the mode that the run had then, and has not come back.
     `act` is what it does, if it writes. `counted`: an enforced run would have let it through too.
-    `approval`: the id of the call under which a person has said yes to it.
+    `approval`: the id of the call under which a person has said yes to it. `asked`: the event at
+    which it was let through.
     """
 
     proposal: Proposal
@@ -31,6 +32,7 @@ class Admitted:
     act: Act | None = None
     counted: bool = True
     approval: str = ""
+    asked: int = 0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -54,7 +54,13 @@ class Learning:
         proposal, state = admitted.proposal, self._core.state
         now = self._core.clock.now()
         step = step_of(
-            proposal, outcome, seq=seq, turn=proposal.turn, at=now, took=now - admitted.at
+            proposal,
+            outcome,
+            seq=seq,
+            since=admitted.asked,
+            turn=proposal.turn,
+            at=now,
+            took=now - admitted.at,
         )
         self._note_versions(admitted, step)
         if outcome.status is Status.DENIED and proposal.spec.effect is not Effect.READ:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import RunBudget, RunContext
@@ -23,6 +23,7 @@ from pytest_tripwire.breaker.modes import Modes
 from pytest_tripwire.breaker.port import allow_everything
 from pytest_tripwire.breaker.writes import Writes
 from pytest_tripwire.ledger import MemoryLedger
+from pytest_tripwire.timeline import Status
 
 from .driver import Clock, ToolCall, ToolSpec, read, write
 
@@ -60,7 +61,8 @@ class Till:
 
     def pays(self, admitted: Admitted, cost: Any = None, *, nothing_happened: bool = False) -> None:
         price = None if cost is None else Decimal(cost)
-        self.acting.pay(admitted, cost=price, nothing_happened=nothing_happened)
+        status = Status.DEFINITE if nothing_happened else Status.OK
+        self.acting.pay(admitted, cost=price, status=status)
 
     @property
     def used(self) -> dict[str, Decimal]:
@@ -147,6 +149,7 @@ CALLS = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(CALLS, st.randoms(use_true_random=False))
 def test_in_whatever_order_calls_come_back_all_is_booked_once_and_nothing_stays_promised(
     calls: list[tuple[ToolSpec, Decimal | None, bool]], shuffled: Any

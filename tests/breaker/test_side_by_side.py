@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from pytest_tripwire.breaker import Breaker, Denial, Mode, RunBudget, ToolCall, ToolSpec, Usage
+from pytest_tripwire.breaker import (
+    Breaker,
+    Denial,
+    Mode,
+    Outcome,
+    RunBudget,
+    Status,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
 
 READ = ToolSpec(name="look", effect="read")
 POLL = ToolSpec(name="poll", effect="read", poll=True)
@@ -129,3 +139,76 @@ def test_what_was_reserved_for_a_failed_request_comes_back() -> None:
     run.after_model(Usage(prompt_tokens=1, completion_tokens=1, cost_usd=Decimal("0.6")))
 
     assert run.budgets()[0].remaining == pytest.approx(0.4)
+
+
+def many_at_once(run: Any, pieces: int, reads: int = 1) -> list[Any]:
+    """What comes of so many tasks that each read the same, `reads` times, and then their own."""
+
+    async def policy() -> str:
+        await asyncio.sleep(0)
+        return "be kind"
+
+    async def document(number: int) -> str:
+        await asyncio.sleep(0)
+        return f"document {number}"
+
+    async def task(number: int) -> Any:
+        for _ in range(reads):
+            await tools["policy"]()
+        return await tools["document"](number=number)
+
+    async def all_of_them() -> list[Any]:
+        return await asyncio.gather(*(task(number) for number in range(pieces)))
+
+    tools = run.guard(
+        {"policy": policy, "document": document},
+        {name: ToolSpec(name=name, effect="read") for name in ("policy", "document")},
+    )
+    return asyncio.run(all_of_them())
+
+
+@pytest.mark.parametrize("pieces", [3, 5, 10])
+def test_tasks_that_cannot_know_of_one_another_are_no_loop(pieces: int) -> None:
+    """One agent on many documents at once, each under the same words."""
+    run = a_run()
+
+    assert many_at_once(run, pieces) == [f"document {number}" for number in range(pieces)]
+    assert run.mode is Mode.OPEN
+
+
+def test_tasks_that_ask_again_when_they_know_the_answer_are_one() -> None:
+    run = a_run()
+
+    many_at_once(run, 3, reads=3)
+
+    assert run.mode is Mode.READ_ONLY
+
+
+@pytest.mark.parametrize("under_way", [1, 2, 3])
+def test_answers_that_overlap_are_counted_one_after_the_other(under_way: int) -> None:
+    """So many are always under way: each that comes back is followed by the next."""
+    run, waiting, back = a_run(), [], 0
+    while run.mode is Mode.OPEN and back < 20:
+        while len(waiting) < under_way and run.mode is Mode.OPEN:
+            waiting.append(ToolCall(call_id=f"c{back}", tool="look", arguments={"q": "x"}))
+            run.decide(waiting[-1])
+        run.settle(waiting.pop(0), Outcome(status=Status.OK, result="the same"))
+        back += 1
+
+    assert run.mode is not Mode.OPEN
+    assert back <= 3 * under_way
+
+
+@pytest.mark.parametrize("failing", [False, True], ids=["answers", "errors"])
+def test_equal_calls_of_one_message_end_no_run(failing: bool) -> None:  # noqa: FBT001
+    run = a_run()
+    calls = [ToolCall(call_id=f"c{n}", tool="look", arguments={"q": "x"}) for n in range(3)]
+    outcome = Outcome(status=Status.OK, result="the same")
+    if failing:
+        outcome = Outcome(status=Status.DEFINITE, error="ValueError: no such thing")
+
+    run.decide_batch(calls)
+    for call in calls:
+        run.settle(call, outcome)
+
+    assert run.mode is Mode.OPEN

@@ -193,9 +193,9 @@ class History:
 
     def _count(self, step: Step) -> None:
         if not self.waits:
-            self.repeats.add(step.kind, seq=step.seq, new=self.new)
+            self.repeats.add(step.kind, seq=step.seq, new=self.new, since=step.since)
             if step.speaker:
-                self.repeats.add(_of_all(step), seq=step.seq, new=self.new)
+                self.repeats.add(_of_all(step), seq=step.seq, new=self.new, since=step.since)
         self._count_failures(step)
         if step.effect is Effect.READ and step.ok:
             self._count_read(step)
@@ -214,7 +214,8 @@ class History:
             self.errors.wrong(step.turn, step.seq)
             if step.status is Status.DEFINITE:
                 streaks[1].wrong(step.turn, step.seq)
-            self.stubborn.add((step.intent, step.outcome), seq=step.seq, new=0)
+            failed = (step.intent, step.outcome)
+            self.stubborn.add(failed, seq=step.seq, new=0, since=step.since)
             self._failing.of(step.intent, set).add(step.outcome)
 
     def _disarm(self, tool: str, reason: Reason) -> None:
@@ -255,7 +256,7 @@ class History:
                 self.covered = not self.coverage.adds(self.part, step.version, content)
                 if self.covered:
                     kind = ("part", self.part.thing, step.version)
-                    self.repeats.add(kind, seq=step.seq, new=self.new)
+                    self.repeats.add(kind, seq=step.seq, new=self.new, since=step.since)
 
     def _spell(self, step: Step) -> None:
         if step.spec.wording or step.spec.identity is not None:

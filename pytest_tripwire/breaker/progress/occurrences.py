@@ -31,9 +31,14 @@ class Occurrences:
     def __init__(self) -> None:
         self._of: Bounded[Hashable, deque[tuple[int, int]]] = Bounded(_KINDS)
 
-    def add(self, kind: Hashable, *, seq: int, new: int) -> None:
-        """Count one at event `seq`, when `new` things had been new in the run."""
-        self._of.of(kind, lambda: deque(maxlen=MOST)).append((new, seq))
+    def add(self, kind: Hashable, *, seq: int, new: int, since: int = 0) -> None:
+        """Count one at event `seq`, when `new` things had been new in the run, unless it was under
+        way at event `since` already, before the last one that counts had come back: who could not
+        know the answer does not ask again.
+        """
+        known = self._of.of(kind, lambda: deque(maxlen=MOST))
+        if not (known and 0 < since < known[-1][1]):
+            known.append((new, seq))
 
     def count(self, kind: Hashable, *, new: int, after: int = FORGIVEN_AFTER) -> int:
         """How many count, now that `new` things have been new, if each is forgiven `after` more."""

@@ -37,6 +37,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         seq: the event that settled it.
+        since: the event that let it through; 0 where that is not known.
         turn: the turn that it was proposed in; siblings share one.
         at: seconds on the run's clock when it came back.
         took: seconds that it took.
@@ -72,6 +73,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     speaker: str = ""
     result: Any = None
+    since: int = 0
 
     @property
     def tool(self) -> str:
@@ -115,6 +117,7 @@ def step_of(
     outcome: Outcome,
     *,
     seq: int,
+    since: int = 0,
     turn: int = 0,
     at: float = 0.0,
     took: float = 0.0,
@@ -125,6 +128,7 @@ def step_of(
     empty = ok and spec.effect is Effect.READ and brings_nothing(outcome.result, spec)
     return Step(
         seq=seq,
+        since=since,
         turn=turn,
         at=at,
         took=took,
