@@ -29,6 +29,11 @@ def text(where: str, name: str, given: object) -> str:
     raise TypeError(f"{where}({name}=...): expected text, not {_kind(given)}. {_instead(given)}")
 
 
+def texts(where: str, **given: object) -> list[str]:
+    """The same of several arguments by name, in order."""
+    return [text(where, name, each) for name, each in given.items()]
+
+
 def count(where: str, name: str, given: object) -> int:
     """An argument that is a whole number. Raises TypeError for anything else."""
     if isinstance(given, int) and not isinstance(given, bool):

@@ -182,19 +182,16 @@ class Breaker:
             timeline: where events go; by default none is kept.
 
         Raises:
-            TypeError: a name is no text, such as an id that is a number: `str()` of it is one. Or
-                a postcondition cannot be called, or is async.
+            TypeError: a name is no text, or a postcondition cannot be called, or is async.
             ValueError: a shared store, and no request id.
             StateError: the state is damaged, is none of ours or of a later release, belongs to
                 another run, or to one that was interrupted since. Nothing has changed then.
         """
-        tenant = arguments.text("Breaker.run", "tenant", tenant)
-        workflow = arguments.text("Breaker.run", "workflow", workflow)
-        request_id = arguments.text("Breaker.run", "request_id", request_id)
-        inputs = arguments.text("Breaker.run", "inputs", inputs)
+        tenant, workflow, request_id, inputs = arguments.texts(
+            "Breaker.run", tenant=tenant, workflow=workflow, request_id=request_id, inputs=inputs
+        )
         arguments.asked_each_at_once("Breaker.run", "postconditions", postconditions)
-        memory = None if state is None else decode(state)
-        now = self._clock.now()
+        memory, now = decode(state) if state is not None else None, self._clock.now()
         if memory is None:
             context = RunContext(
                 run_id=self._new_id(),
@@ -202,9 +199,6 @@ class Breaker:
                 workflow=workflow,
                 request_id=self._named(request_id),
                 started_at=now,
-                policy=self._policy_version,
-                inputs=inputs,
-                lease_s=self._lease_s,
             )
         else:
             context = context_of(
@@ -217,7 +211,7 @@ class Breaker:
                 watched=self._shadow,
             )
             self._named(context.request_id)
-            context = self._of_this_breaker(context, inputs=inputs)
+        context = self._of_this_breaker(context, inputs=inputs)
         return self._assembled(context, postconditions, timeline, memory=memory)
 
     def approve(
