@@ -119,13 +119,29 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True)
-    found = {}
+    commands = parser.add_subparsers(
+        dest="name", metavar="COMMAND", required=True, parser_class=_SubCommand
+    )
+    found: dict[str, argparse.ArgumentParser] = {}
     for name, options in _COMMANDS.items():
         how: dict[str, Any] = {"help": options.SUMMARY, "allow_abbrev": False}
-        found[name] = commands.add_parser(name, **how)
-        options.add_options(found[name])
+        found[name] = commands.add_parser(name, add_options=options.add_options, **how)
     return parser, found
+
+
+class _SubCommand(argparse.ArgumentParser):
+    """Has its options from the moment that it is asked: of all sub-commands, one is."""
+
+    def __init__(self, *, add_options: Callable[[Any], None] | None = None, **how: Any) -> None:
+        super().__init__(**how)
+        self._add_options = add_options
+
+    def parse_known_args(self, *given: Any, **named: Any) -> Any:
+        """As its base does."""
+        add_options, self._add_options = self._add_options, None
+        if add_options is not None:
+            add_options(self)
+        return super().parse_known_args(*given, **named)
 
 
 def _unknown(strange: Sequence[str], *, may_be_agent: bool) -> str:
