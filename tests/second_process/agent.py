@@ -200,6 +200,11 @@ class Process:
             return Told(ended="interrupted", reason=stop.reason, message=stop.record.message)
         return Told(ended="answered", reason=run.last_reason or "")
 
+    def close(self) -> None:
+        """Let go of the store."""
+        if self._life.twin is not Twin.FORGETS:
+            self._breaker.store.close()  # type: ignore[attr-defined]
+
     def _begun(self, request_id: str) -> BreakerRun:
         return self._breaker.run(workflow=self._life.workflow, request_id=request_id)
 

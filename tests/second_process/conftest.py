@@ -25,12 +25,12 @@ def nursery() -> Iterator[Nursery]:
 
 
 @pytest.fixture
-def play(tmp_path: Path, nursery: Nursery) -> Callable[..., Played]:
+def play(folder: Path, nursery: Nursery) -> Callable[..., Played]:
     """Plays a case; what a `Plan` has goes to the plan, the rest to the harness."""
 
     def played(case_id: str, **given: Any) -> Played:
         plan = Plan(**{name: value for name, value in given.items() if name in PLAN})
         options = {name: value for name, value in given.items() if name not in PLAN}
-        return Stand(case_id, plan, tmp_path, nursery).play(**options)
+        return Stand(case_id, plan, folder, nursery).play(**options)
 
     return played

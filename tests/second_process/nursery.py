@@ -1,6 +1,9 @@
 """The process that the agent's processes are forked from: each is one of its own, that can be
-killed, and has not to load everything anew. Run by `python -m tests.second_process.nursery`; each
-line is a JSON list of orders that are lived at once, and is answered by a list of their ends.
+killed, and has not to load everything anew. One that comes after may be lived here, where nothing
+of the one before has been: to fork costs more than to live.
+
+Run by `python -m tests.second_process.nursery`; each line is a JSON list of orders, lived at
+once, and is answered by a list of their ends.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from pathlib import Path
+from contextlib import closing
 from urllib.request import ProxyHandler, build_opener, install_opener
 
 import msgspec
@@ -25,14 +28,23 @@ from .life import Life, Told
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """A life, and the whole environment of its process."""
+    """A life, and the whole environment of its process.
+
+    Args:
+        life: what it is to do.
+        environment: all variables.
+        here: whether it is lived in the process that others are forked from.
+    """
 
     life: Life
     environment: dict[str, str]
+    here: bool = False
 
 
 def lived_at_once(orders: list[Order]) -> list[Told]:
     """Start them, let all go on in one moment, and wait for their ends."""
+    if [order.here for order in orders] == [True]:
+        return [_told_of(orders[0])]
     ready, go = os.pipe()
     begun = [_begun(order, ready, go) for order in orders]
     os.close(ready)
@@ -52,14 +64,18 @@ def _begun(order: Order, ready: int, go: int) -> tuple[int, int]:
 
 
 def _lived(order: Order, tell: int) -> int:
+    os.write(tell, msgspec.json.encode(_told_of(order)))
+    return 0
+
+
+def _told_of(order: Order) -> Told:
     os.environ.clear()
     os.environ.update(order.environment)
     try:
-        told = Process(order.life, _world_of(order)).live()
+        with closing(Process(order.life, _world_of(order))) as process:
+            return process.live()
     except BaseException:  # noqa: BLE001 - told to the test, whatever it is
-        told = Told(ended="failed", message=traceback.format_exc()[-3000:])
-    os.write(tell, msgspec.json.encode(told))
-    return 0
+        return Told(ended="failed", message=traceback.format_exc()[-3000:])
 
 
 def _world_of(order: Order) -> World:
@@ -78,7 +94,7 @@ def _ended(pid: int, told: int) -> Told:
 def warm() -> None:
     """Make here what each process would make anew."""
     with tempfile.TemporaryDirectory() as folder:
-        store = open_store(Path(folder) / "warm.db")
+        store = open_store(f"sqlite:///{folder}/warm.db")
         tool = ToolSpec(name="warm", effect="write", identity=("order_id",))
         with Breaker(store=store, specs={"warm": tool}).run(request_id="warm") as run:
             run.guard({"warm": lambda order_id: order_id})

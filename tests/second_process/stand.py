@@ -210,7 +210,9 @@ class Stand:
             if first:
                 self._told += self._lived([self._first()], environment)
             if not first or self._case.interlude is None:
-                self._told += self._lived(self._seconds(), environment)
+                seconds = self._seconds()
+                # The first was forked: it is another process in any case.
+                self._told += self._lived(seconds, environment, here=len(seconds) == 1)
 
     # -- lives
 
@@ -253,8 +255,12 @@ class Stand:
             **given,
         )
 
-    def _lived(self, lives: Sequence[Life], environment: dict[str, str]) -> list[Told]:
-        told = self._nursery.live([Order(life=each, environment=environment) for each in lives])
+    def _lived(
+        self, lives: Sequence[Life], environment: dict[str, str], *, here: bool = False
+    ) -> list[Told]:
+        told = self._nursery.live(
+            [Order(life=each, environment=environment, here=here) for each in lives]
+        )
         assert all(each.ended != "failed" for each in told), told
         return told
 
