@@ -101,6 +101,13 @@ RunPytest = Callable[..., pytest.RunResult]
 
 
 @pytest.fixture
-def run_pytest(pytester: pytest.Pytester) -> RunPytest:
-    """Runs pytest in this process: starting another takes longer than what is tried."""
+def run_pytest(
+    pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> RunPytest:
+    """Runs pytest in this process: starting another takes longer than what is tried.
+
+    Nor do the SDKs' clients read the certificates of the world, as what they ask is on 127.0.0.1.
+    """
+    monkeypatch.setenv("SSL_CERT_FILE", "")
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     return pytester.runpytest_inprocess

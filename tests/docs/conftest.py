@@ -19,6 +19,16 @@ _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _NOT_IN_A_SLUG = re.compile(r"[^\w\- ]")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_authorities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is asked is on 127.0.0.1: no client of an SDK is to read the certificates of the world,
+    which takes each of them longer than a run of a case."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", "")
+        patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("authorities")))
+        yield
+
+
 @dataclass(frozen=True)
 class Block:
     """One fenced block. `note` is the HTML comment on the line before it, empty if there is none;

@@ -42,6 +42,12 @@ EXTRA = re.compile(r"pytest-agent-tripwire\[([\w,]+)\]")
 
 # What makes pytest write in another way than at a reader's terminal.
 UNSET = ("CI", "BUILD_NUMBER", "FORCE_COLOR", "PY_COLORS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+#: For async tests. Inner runs do without them, except where a page is about them.
+ASYNC = {
+    # Left unset, this is warned of, and nothing else hangs on it.
+    "asyncio": "-o asyncio_default_fixture_loop_scope=function",
+    "anyio": "",
+}
 
 
 class Reader:
@@ -53,13 +59,6 @@ class Reader:
         self._namespace: dict[str, Any] = {"__name__": "page"}
         self._not_run: list[str] = []
         self._output: list[str] | None = None
-        # Inner runs do without the plugins for async tests, except where a page is about them.
-        self._plugins = [
-            word
-            for name in ("asyncio", "anyio")
-            if any(f"@pytest.mark.{name}\n" in block.text for block in page.blocks)
-            for word in ("-p", name)
-        ]
 
     def follow(self) -> None:
         shutil.copy(HERE / "acme_support.py", self._pytester.path)
@@ -110,11 +109,10 @@ class Reader:
                 check_names(line)
 
     def _pytest(self, args: list[str], *, expected: int) -> None:
-        # Most pages do less than it takes to start a process. Workers need some, and so do plugins
-        # for async tests, which leave a loop behind.
-        apart = "-n" in args or self._plugins
+        # Most pages do less than it takes to start a process; workers need some.
+        apart = "-n" in args
         run = self._pytester.runpytest_subprocess if apart else self._pytester.runpytest_inprocess
-        result = run(*self._plugins, *args)
+        result = run(*args)
         self._output = result.outlines
         self._not_run.clear()
         assert result.ret == expected, (
@@ -167,7 +165,16 @@ def follow(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callab
     monkeypatch.setenv("COLUMNS", "80")
     for name in (*UNSET, *(name for name in os.environ if name.startswith("PYTEST_XDIST"))):
         monkeypatch.delenv(name, raising=False)
-    return lambda page: Reader(page, pytester).follow()
+
+    def follow(page: Any) -> None:
+        options = os.environ["PYTEST_ADDOPTS"]
+        for name, instead in ASYNC.items():
+            if any(f"@pytest.mark.{name}\n" in block.text for block in page.blocks):
+                options = options.replace(f"-p no:{name}", instead)
+        monkeypatch.setenv("PYTEST_ADDOPTS", options)
+        Reader(page, pytester).follow()
+
+    return follow
 
 
 def test_the_page_does_what_it_says(page: Any, follow: Callable[[Any], None]) -> None:
