@@ -65,6 +65,17 @@ def test_the_time_is_over_whatever_its_limit(quick: Callable[..., Run], limit: f
     deadline=67.0,
     rate=19,
 )
+@example(
+    case="lost-write",
+    turns=100,
+    calls=100,
+    writes=5,
+    usual=50,
+    tokens=10**7,
+    prompt=10**6,
+    deadline=25.0,
+    rate=None,
+)
 def test_no_finite_budget_keeps_a_good_breaker_from_being_tried(  # noqa: PLR0917 - a limit each
     quick: Callable[..., Run],
     case: str,

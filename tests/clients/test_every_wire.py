@@ -14,8 +14,20 @@ from pytest_tripwire.harness.task import Model
 from pytest_tripwire.models.faults import CutStream, Drop, Status
 from pytest_tripwire.timeline import Dispatch, ModelRequest
 
+from ..dealing import dealt  # noqa: TID252 - no package to import from
+
 Client = Callable[[Task], Any]
 CASES = ("empty-search", "lost-write")
+CLIENTS = [
+    f"{wire}-{way}-{form}"
+    for wire in ("chat", "responses", "kept", "messages")
+    for way in ("sync", "async")
+    for form in ("whole", "stream")
+]
+#: Each wire meets both cases, sync and async, and streamed or not.
+ONE_CASE = [
+    (name, CASES[(name.split("-")[1] == "async") ^ name.endswith("stream")]) for name in CLIENTS
+]
 
 
 def proposed(run: Any) -> list[str]:
@@ -26,8 +38,11 @@ def dispatched(run: Any) -> list[tuple[str, str]]:
     return [(each.tool, each.resource) for each in run.events if isinstance(each, Dispatch)]
 
 
-@pytest.mark.parametrize("persona", ["stubborn", "compliant"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("client", "case", "persona"),
+    dealt(CLIENTS, CASES, ("stubborn", "compliant")),
+    indirect=["client"],
+)
 def test_a_case_is_contained_on_every_wire(client: Client, case: str, persona: str) -> None:
     run = Harness(case, client, options=Options(persona=persona)).run()
 
@@ -35,7 +50,7 @@ def test_a_case_is_contained_on_every_wire(client: Client, case: str, persona: s
     assert len(proposed(run)) > 1
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("client", "case"), ONE_CASE, indirect=["client"])
 def test_retries_of_a_client_lead_no_script_astray(client: Client, case: str) -> None:
     fault = Status(turn=None, attempts=(1, 2), headers={"retry-after-ms": "1"})
 

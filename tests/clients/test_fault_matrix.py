@@ -5,6 +5,7 @@ nobody is paid twice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import anthropic
@@ -25,6 +26,8 @@ from pytest_tripwire.models.faults import (
 )
 from pytest_tripwire.oracle import State
 from pytest_tripwire.timeline import Mutation
+
+from ..dealing import dealt  # noqa: TID252 - no package to import from
 
 Client = Callable[[Task], Any]
 
@@ -51,18 +54,24 @@ LASTING: dict[str, ModelFault] = {
 }
 
 
+WIRES = ("chat", "responses", "kept", "messages")
 #: The async clients read an answer as these do; they differ in how they lose one.
-SYNC = [
-    f"{wire}-sync-{form}"
-    for wire in ("chat", "responses", "kept", "messages")
-    for form in ("whole", "stream")
-]
+SYNC = ("sync-whole", "sync-stream")
+#: How an answer is lost, beside how it is read.
+ANYHOW = (*SYNC, "async-stream", "async-whole")
+
+
+def cells(faults: dict[str, ModelFault], ways: tuple[str, ...]) -> list[Any]:
+    """Each fault on each wire, and beside that one of the ways to ask, in turns."""
+    return [
+        pytest.param(faults[fault], f"{wire}-{way}", id=f"{fault}-{wire}-{way}")
+        for fault, wire, way in dealt(faults, WIRES, ways)
+    ]
 
 
 # Anthropic's client reads what it can of broken JSON, and wonders when it sends that back.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-@pytest.mark.parametrize("client", SYNC, indirect=True)
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+@pytest.mark.parametrize(("fault", "client"), cells(PASSING, SYNC), indirect=["client"])
 def test_an_agent_comes_through_what_passes(client: Client, fault: ModelFault) -> None:
     run = Harness("lost-write", client, options=Options(model_faults=(fault,))).run()
 
@@ -71,7 +80,11 @@ def test_an_agent_comes_through_what_passes(client: Client, fault: ModelFault) -
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
+@pytest.mark.parametrize(
+    ("fault", "client"),
+    [*cells(LASTING, ANYHOW[:2]), *cells(LASTING, ANYHOW[2:])],
+    indirect=["client"],
+)
 def test_an_agent_ends_by_name_when_its_model_is_gone(client: Client, fault: ModelFault) -> None:
     options = Options(model_faults=(fault,), max_seconds=20.0)
     run = Harness("lost-write", client, options=options).run()
@@ -82,9 +95,17 @@ def test_an_agent_ends_by_name_when_its_model_is_gone(client: Client, fault: Mod
 
 
 @pytest.mark.parametrize(
-    "client", ["chat-sync-whole", "responses-async-stream", "messages-sync-whole"], indirect=True
+    ("fault", "client"),
+    [
+        pytest.param(PASSING[fault], client, id=f"{fault}-{client}")
+        for fault, client in zip(
+            PASSING,
+            cycle(("chat-sync-whole", "responses-async-stream", "messages-sync-whole")),
+            strict=False,
+        )
+    ],
+    indirect=["client"],
 )
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_the_oracle_still_sees_who_pays_twice(client: Client, fault: ModelFault) -> None:
     options = Options(model_faults=(fault,), protection=Protection.OWN)
 
