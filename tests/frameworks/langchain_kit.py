@@ -77,6 +77,21 @@ def driven(graph: Any, given: Any, way: str, config: Any = None) -> Any:
     return asyncio.run(streamed())
 
 
+def asked(model: Any, road: str) -> Any:
+    """A model's answer, on one road or another."""
+    if road == "invoke":
+        return model.invoke("x")
+    if road == "ainvoke":
+        return asyncio.run(model.ainvoke("x"))
+    if road == "stream":
+        return list(model.stream("x"))
+
+    async def streamed() -> Any:
+        return [each async for each in model.astream("x")]
+
+    return asyncio.run(streamed())
+
+
 def answers(ended: Any) -> list[Any]:
     """What the model was shown of its calls, read as JSON where it is."""
     texts = [each.text for each in ended["messages"] if isinstance(each, ToolMessage)]

@@ -41,6 +41,7 @@ from .langchain_kit import (
     Shop,
     agent_of,
     answers,
+    asked,
     by_hand,
     calls,
     driven,
@@ -229,7 +230,7 @@ def test_a_hook_that_raises_after_the_answer_leaves_the_request_paid(way: str) -
 def test_a_middleware_that_retries_the_model_counts_each_try_and_no_refusal(way: str) -> None:
     def said() -> Iterator[Any]:
         yield from ()
-        raise ConnectionError("down")
+        raise ConnectionRefusedError("down")
 
     run = Breaker(budget=RunBudget(max_turns=2)).run()
     retry = ModelRetryMiddleware(max_retries=5, initial_delay=0, jitter=False)
@@ -246,7 +247,7 @@ class Broken(Model):
     """A model that is down."""
 
     def _generate(self, *_: Any, **__: Any) -> Any:
-        raise ConnectionError("down")
+        raise ConnectionRefusedError("down")
 
 
 # -- graphs that are built by hand
@@ -265,20 +266,6 @@ def test_a_model_in_a_graph_by_hand_is_counted_and_paid_for(road: str) -> None:
     assert run.stats().turns == 2
     assert run.last_reason == Reason.TURN_BUDGET
     assert spent(run, "token") == 2200
-
-
-def asked(model: Any, road: str) -> Any:
-    if road == "invoke":
-        return model.invoke("x")
-    if road == "ainvoke":
-        return asyncio.run(model.ainvoke("x"))
-    if road == "stream":
-        return list(model.stream("x"))
-
-    async def streamed() -> Any:
-        return [each async for each in model.astream("x")]
-
-    return asyncio.run(streamed())
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -360,7 +347,7 @@ def test_a_request_that_fails_gives_back_what_it_held(road: str) -> None:
     answer.response_metadata["model_name"] = "m"
     guarded_model(Model(messages=iter([answer])), run).invoke("x")
 
-    with pytest.raises(ConnectionError):
+    with pytest.raises(ConnectionRefusedError):
         asked(guarded_model(Down(messages=iter([])), run), road)
 
     (line,) = run.budgets()
@@ -371,7 +358,7 @@ class Down(Broken):
     """A model that is down, for whoever streams too."""
 
     def _stream(self, *_: Any, **__: Any) -> Any:
-        raise ConnectionError("down")
+        raise ConnectionRefusedError("down")
 
 
 def test_a_request_that_is_cut_off_may_have_cost_something() -> None:

@@ -423,11 +423,11 @@ def test_a_request_that_fails_gives_back_what_it_held(runs: Runs, way: str) -> N
         first = calls(("find_payment", {"invoice": "I-1"}), turn=1, usage=USAGE)
         first.response_metadata["model_name"] = "m"
         yield first
-        raise ConnectionError("down")
+        raise ConnectionRefusedError("down")
 
     run = runs(budget=RunBudget(max_model_cost_usd=Decimal(1)), prices={"m": (100, 100)})
 
-    with pytest.raises(ConnectionError, match="down"):
+    with pytest.raises(ConnectionRefusedError, match="down"):
         driven(agent_of(run, Shop(), model=Model(messages=said())), ASKED, way)
 
     (line,) = run.budgets()

@@ -11,6 +11,15 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests
 from pydantic_ai import messages as parts
+from pydantic_ai.exceptions import (
+    ConcurrencyLimitExceeded,
+    FallbackExceptionGroup,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+    UnexpectedModelBehavior,
+)
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.tools import ToolDefinition
@@ -214,12 +223,33 @@ def asked(error: BaseException) -> list[Any]:
     return list(told.heard)
 
 
-def test_a_request_that_failed_cost_nothing() -> None:
-    assert asked(ConnectionError("gone")) == ["failed"]
+NOTHING: dict[str, BaseException] = {
+    "never sent": ModelConnectionError("m", "down", phase="connect"),
+    "refused": ModelHTTPError(429, "m"),
+    "not let through": ConcurrencyLimitExceeded("full"),
+    "none of several": FallbackExceptionGroup("all", [ModelHTTPError(500, "m")]),
+}
+PERHAPS: dict[str, BaseException] = {
+    "cut off": asyncio.CancelledError(),
+    "timed out": ModelTimeoutError("m", "late", phase="read"),
+    "too late for the settings": ModelRequestTimeout("m", 1),
+    "broke off": ModelConnectionError("m", "reset"),
+    "in a stream": ModelHTTPError(529, "m", in_stream=True),
+    "nobody could read it": UnexpectedModelBehavior("odd"),
+    "one of several": FallbackExceptionGroup(
+        "all", [ModelHTTPError(500, "m"), ModelTimeoutError("m", "late")]
+    ),
+}
 
 
-def test_nobody_knows_what_a_request_cost_that_was_cut_off() -> None:
-    assert asked(asyncio.CancelledError()) == [Usage()]
+@pytest.mark.parametrize("error", NOTHING.values(), ids=NOTHING)
+def test_a_request_that_was_refused_or_never_sent_cost_nothing(error: BaseException) -> None:
+    assert asked(error) == ["failed"]
+
+
+@pytest.mark.parametrize("error", PERHAPS.values(), ids=PERHAPS)
+def test_nobody_knows_what_any_other_request_cost(error: BaseException) -> None:
+    assert asked(error) == [Usage()]
 
 
 class Opening(FunctionModel):
@@ -254,8 +284,12 @@ async def opened(model: Any, told: Any, stops: int | None = None) -> None:
 
 @pytest.mark.parametrize(
     ("error", "costs"),
-    [(asyncio.CancelledError(), Usage()), (ConnectionError("gone"), "failed")],
-    ids=["cut off", "failed"],
+    [
+        (asyncio.CancelledError(), Usage()),
+        (ModelTimeoutError("m", "late"), Usage()),
+        (ConnectionRefusedError("gone"), "failed"),
+    ],
+    ids=["cut off", "timed out", "failed"],
 )
 def test_a_stream_that_breaks_while_it_opens_is_settled(error: BaseException, costs: Any) -> None:
     told: Any = Told()

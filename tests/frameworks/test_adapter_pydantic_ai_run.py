@@ -721,14 +721,14 @@ def test_a_cost_is_worked_out_by_the_models_name() -> None:
 
 def test_a_request_that_fails_is_taken_back() -> None:
     def breaks(*_: Any) -> Any:
-        raise ConnectionError("gone")
+        raise ConnectionRefusedError("gone")
 
     agent = Agent(FunctionModel(breaks), tools=[Bank().find])
     budget = RunBudget(max_model_cost_usd=Decimal(1))
 
     with Breaker(budget=budget).run() as guarded:
         for _ in range(2):
-            with pytest.raises(ConnectionError):
+            with pytest.raises(ConnectionRefusedError):
                 asyncio.run(agent.run("Go", capabilities=[Tripwire(guarded, SPECS)]))
 
         assert guarded.mode == "open"

@@ -11,6 +11,7 @@ from langchain_core.exceptions import ModelError
 from langchain_core.language_models import BaseChatModel
 
 from pytest_tripwire.adapters.langchain.heard import first_of
+from pytest_tripwire.adapters.langchain.paying import pay, unanswered
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
@@ -68,13 +69,9 @@ class ModelCounter(BaseCallbackHandler):
             pay(self._run, _message_of(response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_named: Any) -> None:
-        """Give back what was held; not for a request that was cut off, as that may have cost."""
-        if not self._ended(run_id):
-            return
-        if isinstance(error, Exception):
-            self._run.model_failed()
-        else:
-            self._run.after_model(Usage())
+        """Give back what was held, if the request cannot have cost anything; else pay for it."""
+        if self._ended(run_id):
+            unanswered(self._run, error)
 
     def left(self) -> None:
         """The requests that are under way were left alone; nobody knows what they have cost."""
@@ -147,31 +144,6 @@ def counted(model: Any, counter: ModelCounter) -> Any:
     else:
         callbacks = [*(own or []), counter]
     return model.model_copy(update={"callbacks": callbacks})
-
-
-def pay(run: BreakerRun, message: Any) -> None:
-    """Pay for the request that a message answers."""
-    metadata = getattr(message, "response_metadata", None) or {}
-    run.after_model(
-        usage_of(message),
-        message.text if message is not None else "",
-        model=metadata.get("model_name") or metadata.get("model"),
-        provider=metadata.get("model_provider"),
-    )
-
-
-def usage_of(message: Any) -> Usage:
-    """What a model's message says about its usage; what it does not say stays unknown."""
-    told = getattr(message, "usage_metadata", None)
-    if not told:
-        return Usage()
-    details = told.get("input_token_details") or {}
-    return Usage(
-        prompt_tokens=told.get("input_tokens"),
-        completion_tokens=told.get("output_tokens"),
-        cached_tokens=details.get("cache_read"),
-        cache_write_tokens=details.get("cache_creation"),
-    )
 
 
 def _message_of(response: Any) -> Any:

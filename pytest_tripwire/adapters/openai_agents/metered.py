@@ -9,16 +9,13 @@ from contextvars import ContextVar
 from typing import Any
 
 from agents import Model, ModelProvider, RunConfig
-from openai import APIConnectionError, APIStatusError
 
+from pytest_tripwire.adapters.unbilled import cost_nothing
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.guard import BreakerRun
 
 #: The request that is under way in this task; the SDK asks the model in the task that tells hooks.
 _REQUEST: ContextVar[Request | None] = ContextVar("tripwire_request", default=None)
-#: What the client's connection raises before anything was sent, by name: which library it is made
-#: with depends on the client's version.
-_NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"})
 
 
 class Request:
@@ -38,17 +35,10 @@ class Request:
         """It brought no answer. One that cannot have cost anything gives back what was reserved for
         it; any other may have been answered all the same, and what it cost is unknown.
         """
-        if _cost_nothing(error):
+        if cost_nothing(error):
             self._run.model_failed()
         else:
             self._run.after_model(Usage())
-
-
-def _cost_nothing(error: BaseException) -> bool:
-    """Whether a request that ended so was never sent, or was answered by an error."""
-    if isinstance(error, APIConnectionError):
-        return type(error.__cause__).__name__ in _NEVER_SENT
-    return isinstance(error, APIStatusError)
 
 
 def begun(request: Request) -> None:

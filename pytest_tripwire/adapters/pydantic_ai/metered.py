@@ -10,6 +10,7 @@ from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import UserPromptPart
 from pydantic_ai.models.wrapper import WrapperModel
 
+from pytest_tripwire.adapters.unbilled import cost_nothing
 from pytest_tripwire.breaker.budget import Usage
 from pytest_tripwire.breaker.conversation import hears
 from pytest_tripwire.guard import BreakerRun
@@ -39,12 +40,8 @@ class Metered(WrapperModel):
         self._open()
         try:
             response = await super().request(messages, *args, **options)
-        except Exception:
-            self._run.model_failed()
-            raise
-        except BaseException:
-            # It was cut off, and may have been answered all the same.
-            self._run.after_model(Usage())
+        except BaseException as error:
+            self._unanswered(error)
             raise
         self._pay(response)
         return response
@@ -58,14 +55,9 @@ class Metered(WrapperModel):
         try:
             async with super().request_stream(messages, *args, **options) as stream:
                 yield stream
-        except Exception:
+        except BaseException as error:
             if stream is None:
-                self._run.model_failed()
-            raise
-        except BaseException:
-            if stream is None:
-                # It was cut off while it opened, and may be answered all the same.
-                self._run.after_model(Usage())
+                self._unanswered(error)
             raise
         finally:
             if stream is not None:
@@ -79,6 +71,13 @@ class Metered(WrapperModel):
         verdict = self._run.before_model()
         if not verdict.allowed:
             raise RunStoppedError(verdict.message)
+
+    def _unanswered(self, error: BaseException) -> None:
+        """Whatever was sent may have been answered, and billed, all the same."""
+        if cost_nothing(error):
+            self._run.model_failed()
+        else:
+            self._run.after_model(Usage())
 
     def _pay(self, response: Any) -> None:
         name = response.model_name or self.model_name
