@@ -5,15 +5,20 @@ yet another.
 from __future__ import annotations
 
 import io
+import json
 import os
+import select
 import shlex
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
@@ -21,16 +26,9 @@ from pytest_tripwire import cli
 from pytest_tripwire.replay.command import Streams
 
 SECONDS = 30
-
-#: The command where signals count, also if this suite runs in the background of a shell: that has
-#: its children ignore the keyboard.
-CLI = """
-import signal, sys
-from pytest_tripwire import cli
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.exit(cli.main(sys.argv[1:]))
-"""
+ROOT = Path(__file__).parents[2]
+#: Bytes of a number that the process tells which forks.
+NUMBER = 12
 
 #: What every agent here does: ask until the model wants no more. Its tool is never run.
 LOOP = """
@@ -101,18 +99,58 @@ def typed() -> Callable[..., Typed]:
     return _typed
 
 
-class Served:
-    """`agent-tripwire serve ...` as a process of its own."""
+class Nursery:
+    """Starts processes of the command, by one that has loaded it."""
 
-    def __init__(self, *args: str | Path, **environment: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", CLI, "serve", *map(str, args)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **environment},
+    def __init__(self) -> None:
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.serve.nursery"], cwd=ROOT, stdin=theirs
+            )
+
+    def start(
+        self, arguments: Sequence[str], environment: dict[str, str], streams: Sequence[int]
+    ) -> int:
+        """Start one. Returns a pipe that tells of it."""
+        told, tell = os.pipe()
+        message = json.dumps({"arguments": arguments, "environment": environment})
+        socket.send_fds(self._ours, [message.encode()], [*streams, tell])
+        os.close(tell)
+        return told
+
+    def close(self) -> None:
+        self._ours.close()
+        self._process.wait(SECONDS)
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    if not hasattr(socket, "send_fds"):
+        pytest.skip("processes are forked here, and this system cannot")
+    made = Nursery()
+    yield made
+    made.close()
+
+
+class Served:
+    """`agent-tripwire serve ...` as a process of its own, forked from one that has loaded it."""
+
+    def __init__(self, nursery: Nursery, *args: str | Path, **environment: str) -> None:
+        (theirs_in, ours_in), (ours_out, theirs_out), (ours_err, theirs_err) = (
+            os.pipe() for _ in range(3)
         )
+        theirs = (theirs_in, theirs_out, theirs_err)
+        arguments = ["serve", *map(str, args)]
+        told = nursery.start(arguments, {**os.environ, **environment}, theirs)
+        for each in theirs:
+            os.close(each)
+        self._in = os.fdopen(ours_in, "w", encoding="utf-8")
+        self._out = os.fdopen(ours_out, encoding="utf-8")
+        self._err = os.fdopen(ours_err, encoding="utf-8")
+        self._told = os.fdopen(told, "rb", buffering=0)
+        self._pid = int(self._told.read(NUMBER))
+        self._status: int | None = None
 
     def environment(self) -> dict[str, str]:
         """What it prints before it waits, as a shell would read it."""
@@ -129,43 +167,55 @@ class Served:
         name, _, value = word.partition("=")
         return {name: value}
 
-    def read_no_more(self) -> None:
-        """Close the other end of its standard output."""
-        self._out.close()
-        self.process.stdout = None
-
     def tell(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
+        os.kill(self._pid, number)
 
     def end(self, words: str = "") -> tuple[int, str, str]:
         """Its exit status, and the rest of what it has printed. `words`: its standard input."""
-        out, err = self.process.communicate(words, timeout=SECONDS)
-        return self.process.returncode, out, err
+        with suppress(BrokenPipeError), self._in:
+            self._in.write(words)
+        found: dict[Any, str] = {}
+        readers = [
+            threading.Thread(
+                target=lambda file=file: found.update({file: file.read()}), daemon=True
+            )
+            for file in (self._out, self._err)
+        ]
+        for each in readers:
+            each.start()
+        for each in readers:
+            each.join(SECONDS)
+        assert len(found) == len(readers), "it comes to no end"
+        self._status = self._ended(SECONDS)
+        assert self._status is not None, "it comes to no end"
+        return self._status, found[self._out], found[self._err]
 
-    @property
-    def _out(self) -> IO[str]:
-        assert self.process.stdout is not None
-        return self.process.stdout
+    def close(self) -> None:
+        """End what is left of it."""
+        if self._status is None and self._ended(0.0) is None:
+            self.tell(signal.SIGKILL)
+        for each in (self._in, self._out, self._err, self._told):
+            with suppress(BrokenPipeError):
+                each.close()
 
-    @property
-    def _err(self) -> IO[str]:
-        assert self.process.stderr is not None
-        return self.process.stderr
+    def _ended(self, seconds: float) -> int | None:
+        if not select.select([self._told], [], [], seconds)[0]:
+            return None
+        return int(self._told.read(NUMBER))
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Served]]:
+def serve(nursery: Nursery) -> Iterator[Callable[..., Served]]:
     """Starts `agent-tripwire serve ...`; what a test has left running is ended."""
     started: list[Served] = []
 
     def start(*args: str | Path, **environment: str) -> Served:
-        started.append(Served(*args, **environment))
+        started.append(Served(nursery, *args, **environment))
         return started[-1]
 
     yield start
     for each in started:
-        each.process.kill()
-        each.process.communicate()
+        each.close()
 
 
 @pytest.fixture

@@ -143,12 +143,19 @@ class TestWaiting:
             _, err = process.communicate(timeout=30)
         assert "lost-write: inconclusive" in err
 
-    def test_nobody_who_reads_is_no_traceback(self, serve: Make) -> None:
-        served = serve("lost-write")
-        served.read_no_more()  # before the interpreter is up, let alone the server
-
-        status, _, err = served.end()
-        assert status == 141
+    def test_nobody_who_reads_is_no_traceback(self) -> None:
+        with subprocess.Popen(
+            [sys.executable, "-m", "pytest_tripwire.cli", "serve", "lost-write"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()  # before the interpreter is up, let alone the server
+            err = process.stderr.read()
+            assert process.wait(30) == 141
         assert err.count("\n") == 1  # that there are no tools
 
 
