@@ -9,6 +9,7 @@ from typing import Any
 from google.adk.tools import AgentTool, TransferToAgentTool
 
 from pytest_tripwire.adapters.adk.cloning import Body, Cloner, asks, with_body
+from pytest_tripwire.adapters.adk.fitting import read
 from pytest_tripwire.adapters.adk.requests import Requests
 from pytest_tripwire.adapters.adk.running import AskedError
 from pytest_tripwire.adapters.adk.running import run as run_tool
@@ -90,7 +91,8 @@ class _Guards:
             call = {"call_id": context.function_call_id, "agent": context.agent_name}
             try:
                 yes = said is not None and said.confirmed
-                result = await asked.acall(args, context, approved=yes, **call)
+                given = read(tool, args, self._key_of(tool.name))
+                result = await asked.acall(given, context, approved=yes, **call)
             except AskedError as within:
                 return within.answer
             if said is None and waits_for_yes(result):
@@ -99,6 +101,10 @@ class _Guards:
             return result
 
         return body
+
+    def _key_of(self, name: str) -> str | None:
+        spec = self.run.declared(name)
+        return spec.key_argument if spec.mutates else None
 
     async def _transfer(self, tool: Any, args: dict[str, Any], tool_context: Any) -> Any:
         """The kit makes the tool that transfers anew for each request: it is answered here."""

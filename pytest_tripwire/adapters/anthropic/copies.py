@@ -18,6 +18,9 @@ from anthropic.lib.tools import (
     BetaRunnableToolset,
 )
 
+from pytest_tripwire.adapters.given import Given, without
+from pytest_tripwire.adapters.reading import by_signature, read_as, signature_of, with_defaults
+
 _SYNC = (BetaFunctionTool, BetaBuiltinFunctionTool)
 _ASYNC = (BetaAsyncFunctionTool, BetaAsyncBuiltinFunctionTool)
 _TOOLSETS = (BetaRunnableToolset, BetaAsyncRunnableToolset)
@@ -92,33 +95,51 @@ def _direct(func: Callable[..., Any], call: Callable[[object], Any]) -> Callable
 _KEY = "0" * 32
 
 
-def check_of(tool: Any, key: str | None) -> Callable[[object], None]:
-    """What tells wrong arguments in the client's own way, before anybody decides about the call: a
-    write that never began has no outcome that could be unknown.
+def reader_of(tool: Any, key: str | None) -> Callable[[object], Given]:
+    """What reads arguments in the client's own way, before anybody decides about the call: a run
+    decides on what the function gets, and a write whose arguments are wrong never began, and has no
+    outcome that could be unknown.
 
     Args:
         tool: of the client's.
         key: the argument in which it gets the breaker's own key, if it gets one.
     """
     func = getattr(tool, "func", None)
-    validated = None if func is None else pydantic.validate_call(_nothing_of(func))
+    signature = None if func is None else signature_of(func)
+    validated = None if func is None else pydantic.validate_call(_taken_by(func))
+    schema = getattr(tool, "input_schema", None)
 
-    def check(given: object) -> None:
-        if not isinstance(given, dict):
-            raise TypeError(f"Input must be a dictionary, got {type(given).__name__}")
+    def read(sent: object) -> Given:
+        if not isinstance(sent, dict):
+            raise TypeError(f"Input must be a dictionary, got {type(sent).__name__}")
         if validated is None:
-            return
+            return Given.unread(sent)
+        stands_in = sent if key is None else {**sent, key: _KEY}
         try:
-            validated(**(given if key is None else {**given, key: _KEY}))
+            args, named = validated(**copy.deepcopy(stands_in))
         except pydantic.ValidationError as error:
             raise ValueError(f"Invalid arguments for function {tool.name}") from error
+        taken = None if signature is None else by_signature(signature, args, named, sent)
+        if taken is None:
+            return Given.unread(sent)
+        return read_as(sent, without(key, with_defaults(schema, _spread(signature, taken))))
 
-    return check
+    return read
 
 
-def _nothing_of(func: Callable[..., Any]) -> Callable[..., None]:
+def _spread(signature: Any, taken: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of which those that a function takes by any name stand beside the others."""
+    found = dict(taken)
+    for each in signature.parameters.values():
+        if each.kind is each.VAR_KEYWORD:
+            found |= found.pop(each.name, {})
+    return found
+
+
+def _taken_by(func: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
     @functools.wraps(func)
-    def nothing(*_args: Any, **_kwargs: Any) -> None:
+    def taken(*args: Any, **named: Any) -> tuple[Any, Any]:
         """Take what `func` takes."""
+        return args, named
 
-    return nothing
+    return taken

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from pytest_tripwire.adapters.anthropic.copies import asks, check_of, is_async, is_tool, renewed
+from pytest_tripwire.adapters.anthropic.copies import asks, is_async, is_tool, reader_of, renewed
 from pytest_tripwire.adapters.anthropic.results import Kept
 from pytest_tripwire.adapters.anthropic.turn import call_id_of
 from pytest_tripwire.adapters.bridge import Bridge, GuardedTool
+from pytest_tripwire.adapters.given import Given
 from pytest_tripwire.guard import BreakerRun
 from pytest_tripwire.timeline import ToolSpec, spec_of
 
-#: Tells wrong arguments in the client's own way.
-Check: TypeAlias = Callable[[object], None]
+#: Reads arguments, and tells wrong ones, in the client's own way.
+Reader: TypeAlias = Callable[[object], Given]
 
 
 def guarded(
@@ -59,25 +60,26 @@ class _Guard:
             tool.name, partial(body, tool), asynchronous=asynchronous, spec=spec
         )
         call = self._acall_of if asynchronous else self._call_of
-        return renewed(tool, call(asked, self._check_of(tool)), asks=self._bridge.run)
+        return renewed(tool, call(asked, self._reader_of(tool)), asks=self._bridge.run)
 
-    def _check_of(self, tool: Any) -> Check:
+    def _reader_of(self, tool: Any) -> Reader:
         spec = self._bridge.run.declared(tool.name)
-        return check_of(tool, spec.key_argument if spec.mutates else None)
+        return reader_of(tool, spec.key_argument if spec.mutates else None)
 
-    def _call_of(self, asked: GuardedTool, check: Check) -> Any:
+    def _call_of(self, asked: GuardedTool, read: Reader) -> Any:
         def call(given: Any) -> Any:
-            check(given)
+            arguments = read(given)
             kept, call_id = Kept(), call_id_of(asked.name, given)
-            return kept.shown(asked.call(given, kept, call_id=call_id, agent=self._agent))
+            return kept.shown(asked.call(arguments, kept, call_id=call_id, agent=self._agent))
 
         return call
 
-    def _acall_of(self, asked: GuardedTool, check: Check) -> Any:
+    def _acall_of(self, asked: GuardedTool, read: Reader) -> Any:
         async def call(given: Any) -> Any:
-            check(given)
+            arguments = read(given)
             kept, call_id = Kept(), call_id_of(asked.name, given)
-            return kept.shown(await asked.acall(given, kept, call_id=call_id, agent=self._agent))
+            result = await asked.acall(arguments, kept, call_id=call_id, agent=self._agent)
+            return kept.shown(result)
 
         return call
 

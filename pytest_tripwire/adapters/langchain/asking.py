@@ -27,10 +27,18 @@ ANSWERS = "__pregel_scratchpad"
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that was decided about, and is not made yet."""
+    """A call that was decided about, and is not made yet.
+
+    Args:
+        call: the call, with its arguments as the tool gets them.
+        verdict: what was decided.
+        sent: its arguments as the model has sent them. Of what they are by default, which may be
+            for nobody but the tool, no person is shown anything, and no checkpoint.
+    """
 
     call: ToolCall
     verdict: Verdict
+    sent: Mapping[str, Any]
 
     @property
     def waits(self) -> bool:
@@ -42,7 +50,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def question(self) -> dict[str, Any]:
         """What a person is shown of it."""
-        return question(self.call.tool, self.call.arguments, told(self.verdict, self.call))
+        return question(self.call.tool, self.sent, told(self.verdict, self.call))
 
 
 class Asking:
@@ -133,7 +141,8 @@ class Round:
 
     def decided(self, request: Any, call: ToolCall, verdict: Verdict) -> None:
         """A call was decided about."""
-        key, made = key_of(request.tool_call), Decided(call=call, verdict=verdict)
+        asked = request.tool_call
+        key, made = key_of(asked), Decided(call=call, verdict=verdict, sent=asked["args"])
         with self._lock:
             twin = self._decided.get(key)
             if twin is None:

@@ -8,6 +8,7 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from pydantic import ValidationError
 
+from pytest_tripwire.adapters.given import Given
 from pytest_tripwire.adapters.langchain.results import hinted, refusal, seen
 
 
@@ -18,8 +19,8 @@ class UnfitArgumentsError(ValueError):
 class Carried:
     """One call that the framework carries out, and what came of it."""
 
-    def __init__(self, request: Any, tools: Mapping[str, Any]) -> None:
-        self._request, self._tools = request, tools
+    def __init__(self, request: Any, tools: Mapping[str, Any], given: Given) -> None:
+        self._request, self._tools, self._given = request, tools, given
         self._answer: Any = None
         self._left: GraphBubbleUp | None = None
         self.ran = False
@@ -28,8 +29,9 @@ class Carried:
         """The request for the call itself, or for the read that settles a lost write."""
         own = self._request.tool_call
         if name == own["name"]:
-            check(self._request.tool, arguments)
-            return self._request.override(tool_call={**own, "args": arguments})
+            sent = self._given.carried(arguments)
+            check(self._request.tool, sent)
+            return self._request.override(tool_call={**own, "args": sent})
         call = {**own, "name": name, "args": arguments, "id": f"{own['id']}-{name}"}
         return self._request.override(tool_call=call, tool=self._tools.get(name))
 

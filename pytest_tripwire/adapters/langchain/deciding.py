@@ -13,6 +13,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
 from pytest_tripwire.adapters.bridge import Bridge, waits_for_yes
+from pytest_tripwire.adapters.given import Given, without
 from pytest_tripwire.adapters.langchain.asking import (
     Asking,
     Round,
@@ -24,6 +25,7 @@ from pytest_tripwire.adapters.langchain.asking import (
 )
 from pytest_tripwire.adapters.langchain.bodies import agent_of
 from pytest_tripwire.adapters.langchain.carried import Carried, UnfitArgumentsError
+from pytest_tripwire.adapters.langchain.fitting import read
 from pytest_tripwire.adapters.langchain.handoffs import how_to_declare, is_hand_off
 from pytest_tripwire.adapters.langchain.heard import asked_first
 from pytest_tripwire.adapters.langchain.names import refuse_another
@@ -103,7 +105,8 @@ class Deciding:
         """What the model is shown of a call."""
         hears(asked_first(request.state))
         self.take(_tools_of(request))
-        carried = Carried(request, self._tools)
+        given = self._given(request)
+        carried, name = Carried(request, self._tools, given), request.tool_call["name"]
 
         def native(name: str, arguments: dict[str, Any]) -> Any:
             with outside_rounds():
@@ -111,7 +114,7 @@ class Deciding:
 
         noting, round_ = carried.noting(native), round_of(self.asking)
         if round_ is not None and round_.gathering:
-            for call in self._to_gather(request, round_):
+            for call in self._to_gather(request, given, round_):
                 (verdict,) = self._bridge.decide_batch([call], noting)
                 round_.decided(request, call, verdict)
             return nothing_yet(request)
@@ -120,7 +123,7 @@ class Deciding:
         def decided() -> Any:
             if before is not None:
                 return self._bridge.carry_out(before.call, before.verdict, noting)
-            return self._bridge.call(*_said(request), noting, **_whose(request))
+            return self._bridge.call(name, given.read, noting, **_whose(request))
 
         try:
             result = decided() if not self._waits(request) else None
@@ -134,7 +137,8 @@ class Deciding:
         """The same as a task."""
         hears(asked_first(request.state))
         self.take(_tools_of(request))
-        carried = Carried(request, self._tools)
+        given = self._given(request)
+        carried, name = Carried(request, self._tools, given), request.tool_call["name"]
 
         async def native(name: str, arguments: dict[str, Any]) -> Any:
             with outside_rounds():
@@ -142,7 +146,7 @@ class Deciding:
 
         noting, round_ = carried.anoting(native), round_of(self.asking)
         if round_ is not None and round_.gathering:
-            for call in self._to_gather(request, round_):
+            for call in self._to_gather(request, given, round_):
                 (verdict,) = await self._bridge.adecide_batch([call], noting)
                 round_.decided(request, call, verdict)
             return nothing_yet(request)
@@ -151,7 +155,7 @@ class Deciding:
         async def decided() -> Any:
             if before is not None:
                 return await self._bridge.acarry_out(before.call, before.verdict, noting)
-            return await self._bridge.acall(*_said(request), noting, **_whose(request))
+            return await self._bridge.acall(name, given.read, noting, **_whose(request))
 
         try:
             result = await decided() if not self._waits(request) else None
@@ -161,18 +165,25 @@ class Deciding:
             return problem(request, error)
         return carried.outcome(result)
 
-    def _to_gather(self, request: Any, round_: Round) -> list[ToolCall]:
+    def _given(self, request: Any) -> Given:
+        """The arguments of a call as its tool will get them."""
+        name, sent = _said(request)
+        spec = self.run.declared(name) if name in self._tools else None
+        key = spec.key_argument if spec is not None and spec.mutates else None
+        return read(request.tool, sent, key)
+
+    def _to_gather(self, request: Any, given: Given, round_: Round) -> list[ToolCall]:
         """The call, if it is to be decided about before any of its message runs: if it may need a
         person's yes, and does not wait for one already.
         """
-        name, arguments = _said(request)
+        name = request.tool_call["name"]
         if not self.asking.needs_yes(name) or round_.known(request):
             return []
         key = self.run.declared(name).key_argument
-        given = {each: value for each, value in arguments.items() if each != key}
+        arguments = without(key, given.read)
         whose = _whose(request)
         agent = whose["agent"] or self.run.agent or None
-        return [ToolCall(call_id=whose["call_id"], tool=name, arguments=given, agent=agent)]
+        return [ToolCall(call_id=whose["call_id"], tool=name, arguments=arguments, agent=agent)]
 
     def _waits(self, request: Any) -> bool:
         """Whether a call was put up for a yes before; then the graph was resumed, and brings the

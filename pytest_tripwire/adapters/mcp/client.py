@@ -116,16 +116,17 @@ class GuardedSession:
                 )
         if self._taken.lacks(name):
             self._taken.complete(name, await self._take_all())
-        kept = Kept()
+        kept, read = Kept(), self._taken.read(name, arguments or {})
 
         async def native(which: str, given: dict[str, Any]) -> Any:
+            sent = read.carried(given) if which == name else given
             if not self._run.shadow:
-                await self._taken.check(which, given, self._take_all)
+                await self._taken.check(which, sent, self._take_all)
             more: Any = (args, kwargs) if which == name else ((), {})
-            return kept.seen(await self._session.call_tool(which, given, *more[0], **more[1]))
+            return kept.seen(await self._session.call_tool(which, sent, *more[0], **more[1]))
 
         result = await self._bridge.acall(
-            name, arguments or {}, native, call_id=call_id, agent=agent or self._agent
+            name, read.read, native, call_id=call_id, agent=agent or self._agent
         )
         return kept.shown(result)
 

@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from pytest_tripwire.adapters.given import Given
 from pytest_tripwire.adapters.mcp.serving import failed
+from pytest_tripwire.adapters.reading import with_defaults
 from pytest_tripwire.guard.errors import NotBegun
 
 #: Lists the server's tools anew.
@@ -30,6 +32,21 @@ class Schemas:
     def note(self, tool: Any) -> None:
         """A tool was listed."""
         self._schemas[tool.name] = tool.input_schema
+
+    def read(self, name: str, sent: Mapping[str, Any]) -> Given:
+        """The arguments as a tool gets them by its schema: what is left out is what the schema says
+        that it is then, and a text that fits only when it is read as JSON is what it reads as. A
+        server that takes it can take it for nothing else.
+        """
+        schema = self._schemas.get(name, {})
+        try:
+            errors = self._all(name, sent)
+            fitting = _read(sent, errors) if errors else dict(sent)
+            if errors and self._all(name, fitting):
+                return Given.unread(sent)
+            return Given(sent=dict(sent), read=with_defaults(schema, fitting))
+        except Exception:  # noqa: BLE001 - a schema that cannot be followed bars nobody
+            return Given.unread(sent)
 
     async def check(self, name: str, arguments: Mapping[str, Any], anew: Anew) -> None:
         """See that a tool takes its arguments.
@@ -65,10 +82,13 @@ class Schemas:
         return f"{name!r} was not called: its arguments do not fit its input schema. {told}"
 
     def _unfit(self, name: str, arguments: Mapping[str, Any]) -> list[Any]:
+        errors = self._all(name, arguments)
+        return errors if errors and self._all(name, _read(arguments, errors)) else []
+
+    def _all(self, name: str, arguments: Mapping[str, Any]) -> list[Any]:
         # A name that was never listed takes anything here.
         validator = _validator(json.dumps(self._schemas.get(name, {}), sort_keys=True))
-        errors = [] if validator is None else list(validator.iter_errors(arguments))
-        return errors if errors and list(validator.iter_errors(_read(arguments, errors))) else []
+        return [] if validator is None else list(validator.iter_errors(arguments))
 
 
 @lru_cache(maxsize=512)

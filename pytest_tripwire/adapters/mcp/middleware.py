@@ -70,17 +70,20 @@ class ServerMiddleware:
         if not lent.writes and not run.shadow and _writes(run, name):
             return failed(self._unnamed(name))
 
+        read = taken.read(name, params.get("arguments") or {})
+
         async def listed_anew() -> None:
             taken.take(bridge, await _listed(context, call_next))
 
         async def native(which: str, arguments: dict[str, Any]) -> Any:
+            sent = read.carried(arguments) if which == name else arguments
             if not run.shadow:
-                await taken.check(which, arguments, listed_anew)
-            own = {**params, "name": which, "arguments": arguments}
+                await taken.check(which, sent, listed_anew)
+            own = {**params, "name": which, "arguments": sent}
             given = await call_next(dataclasses.replace(context, params=own))
             return kept.seen(_result(given))
 
-        result = await bridge.acall(name, params.get("arguments") or {}, native)
+        result = await bridge.acall(name, read.read, native)
         return kept.shown(result)
 
     def _unnamed(self, name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_tripwire.adapters.bridge import Bridge
+from pytest_tripwire.adapters.given import Given
 from pytest_tripwire.adapters.mcp.fitting import Anew, Schemas
 from pytest_tripwire.adapters.mcp.hints import spec_of_tool
 from pytest_tripwire.adapters.mcp.serving import failed
@@ -37,6 +38,10 @@ class Taken:
     def lacks(self, name: str) -> bool:
         """Whether the server has to be asked for its tools before `name` is called."""
         return not self._whole or name not in self._names
+
+    def read(self, name: str, sent: Mapping[str, Any]) -> Given:
+        """The arguments of a call as its tool gets them, as far as its schema tells."""
+        return self._schemas.read(name, sent)
 
     async def check(self, name: str, arguments: Mapping[str, Any], anew: Anew) -> None:
         """See that a call may be sent; `anew` lists the server's tools once more.

@@ -11,9 +11,10 @@ from typing import Any
 from agents import Model
 
 from pytest_tripwire.adapters.bridge import Bridge, Native, as_text, is_refused, waits_for_yes
+from pytest_tripwire.adapters.given import Given
 from pytest_tripwire.adapters.openai_agents.approving import has_yes
 from pytest_tripwire.adapters.openai_agents.cloning import Cloner
-from pytest_tripwire.adapters.openai_agents.fitting import check
+from pytest_tripwire.adapters.openai_agents.fitting import read
 from pytest_tripwire.adapters.openai_agents.functions import (
     Body,
     agent_in,
@@ -169,16 +170,16 @@ class _Guards:
     def _body(self, tool: Any) -> Body:
         async def body(context: Any, raw: str) -> Any:
             arguments = parsed(tool.name, raw)
-            check(tool, context, raw, arguments, self._key_of(tool.name))
+            given = read(tool, context, raw, arguments, self._key_of(tool.name))
             results = Results()
-            native = self._native(tool, context, raw, arguments, results)
-            result = await self._ask(tool.name, arguments, native, context)
+            native = self._native(tool, context, raw, given, results)
+            result = await self._ask(tool.name, given.read, native, context)
             call_id = context.tool_call_id
             own = results.is_own(result)
             if not own and waits_for_yes(result) and has_yes(context, tool.name, call_id):
                 # The person has been asked by the SDK, and has said yes to this very call.
                 self._run.approve(call_id)
-                result = await self._ask(tool.name, arguments, native, context)
+                result = await self._ask(tool.name, given.read, native, context)
             return results.shown(result)
 
         # A policy that asks for approval is shown the arguments as the tool will get them.
@@ -192,15 +193,14 @@ class _Guards:
             name, arguments, native, call_id=context.tool_call_id, agent=caller_of(context)
         )
 
-    def _native(
-        self, own: Any, context: Any, raw: str, arguments: dict[str, Any], results: Results
-    ) -> Native:
-        async def native(called: str, given: dict[str, Any]) -> Any:
+    def _native(self, own: Any, context: Any, raw: str, given: Given, results: Results) -> Native:
+        async def native(called: str, arguments: dict[str, Any]) -> Any:
             # Another agent may have a tool of the same name and another body.
             tool = raising(own) if called == own.name else self._natives[called]
-            if called == own.name and given == arguments:
+            sent = given.carried(arguments) if called == own.name else arguments
+            if called == own.name and sent == given.sent:
                 return results.seen(await tool.on_invoke_tool(context, raw))
-            other = _other_call(context, called, given)
+            other = _other_call(context, called, sent)
             return results.seen(await tool.on_invoke_tool(*other))
 
         return native
