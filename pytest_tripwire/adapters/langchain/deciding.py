@@ -106,7 +106,8 @@ class Deciding:
         hears(asked_first(request.state))
         self.take(_tools_of(request))
         given = self._given(request)
-        carried, name = Carried(request, self._tools, given), request.tool_call["name"]
+        name = request.tool_call["name"]
+        carried = Carried(request, self._tools, given, self._spec(name))
 
         def native(name: str, arguments: dict[str, Any]) -> Any:
             with outside_rounds():
@@ -131,6 +132,8 @@ class Deciding:
                 result = decided()
         except UnfitArgumentsError as error:
             return problem(request, error)
+        except Exception as error:  # noqa: BLE001 - raised again, unless the framework told it
+            return carried.failed(error)
         return carried.outcome(result)
 
     async def acall(self, request: Any, handler: Any) -> Any:
@@ -138,7 +141,8 @@ class Deciding:
         hears(asked_first(request.state))
         self.take(_tools_of(request))
         given = self._given(request)
-        carried, name = Carried(request, self._tools, given), request.tool_call["name"]
+        name = request.tool_call["name"]
+        carried = Carried(request, self._tools, given, self._spec(name))
 
         async def native(name: str, arguments: dict[str, Any]) -> Any:
             with outside_rounds():
@@ -163,12 +167,18 @@ class Deciding:
                 result = await decided()
         except UnfitArgumentsError as error:
             return problem(request, error)
+        except Exception as error:  # noqa: BLE001 - raised again, unless the framework told it
+            return carried.failed(error)
         return carried.outcome(result)
+
+    def _spec(self, name: str) -> ToolSpec | None:
+        """What is declared of a tool; None for one that the node does not have."""
+        return self.run.declared(name) if name in self._tools else None
 
     def _given(self, request: Any) -> Given:
         """The arguments of a call as its tool will get them."""
         name, sent = _said(request)
-        spec = self.run.declared(name) if name in self._tools else None
+        spec = self._spec(name)
         key = spec.key_argument if spec is not None and spec.mutates else None
         return read(request.tool, sent, key)
 

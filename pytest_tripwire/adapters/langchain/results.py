@@ -19,9 +19,14 @@ def seen(answer: Any) -> Any:
     message = _message(answer)
     if message is None:
         return {"goto": str(getattr(answer, "goto", answer))}
-    if message.status == "error":
+    if is_error(answer):
         return {"is_error": True, "content": message.content}
     return _data(message.content)
+
+
+def is_error(answer: Any) -> bool:
+    """Whether the framework has made a message of an error."""
+    return getattr(_message(answer), "status", None) == "error"
 
 
 def hinted(answer: Any, told: Any) -> Any:
