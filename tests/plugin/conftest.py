@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -220,8 +222,30 @@ class Project:
         return self.pytester.runpytest_subprocess(*LEAN, *args)
 
 
+class Installed:
+    """A distribution of which what pytest asks for at each start was read before."""
+
+    def __init__(self, distribution: importlib.metadata.Distribution) -> None:
+        self._distribution = distribution
+        self.files = distribution.files
+        self.metadata = distribution.metadata
+        self.entry_points = distribution.entry_points
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._distribution, name)
+
+
+@pytest.fixture(scope="session")
+def installed() -> tuple[Installed, ...]:
+    return tuple(map(Installed, importlib.metadata.distributions()))
+
+
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
+def project(
+    pytester: pytest.Pytester, installed: tuple[Installed, ...], monkeypatch: pytest.MonkeyPatch
+) -> Project:
+    # Nothing is installed while tests run: inner runs in this process need not look for it again.
+    monkeypatch.setattr("importlib.metadata.distributions", lambda: iter(installed))
     return Project(pytester)
 
 
