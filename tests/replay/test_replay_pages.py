@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from pytest_tripwire import cli
 from pytest_tripwire.replay import options
+from pytest_tripwire.replay.command import Streams
 from pytest_tripwire.replay.reading import names, recorded
 from pytest_tripwire.replay.trace import Expect, Limits
 
@@ -75,20 +76,15 @@ def typed(command: str, folder: Path) -> list[str]:
     """What a command of the page prints, also into a file."""
     program, *words = shlex.split(command)
     assert program == "agent-tripwire"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_tripwire.cli", *words[: words.index(">")]]
-        if ">" in words
-        else [sys.executable, "-m", "pytest_tripwire.cli", *words],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert "Traceback" not in done.stderr, done.stderr
+    out, err = io.BytesIO(), io.StringIO()
+    within = Streams(stdin=io.BytesIO(), stdout=out, stderr=err, clock=lambda: 0.0)
+    with contextlib.chdir(folder):
+        cli.main(words[: words.index(">")] if ">" in words else words, within=within)
+    assert "Traceback" not in err.getvalue(), err.getvalue()
+    printed = out.getvalue().decode()
     if ">" in words:
-        (folder / words[-1]).write_text(done.stdout, encoding="utf-8")
-    return done.stdout.splitlines()
+        (folder / words[-1]).write_text(printed, encoding="utf-8")
+    return printed.splitlines()
 
 
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ SECONDS = 60
 #: The command with a breaker that lets all through, so that reading and writing are what is
 #: measured; it ends by saying how much memory it took.
 MEASURED = """
-import resource, sys
+import pathlib, resource, sys
 from pytest_tripwire import cli
 from pytest_tripwire.replay.trace import TraceVerdict
 
@@ -29,7 +29,12 @@ def replay(trace, settings):
     return TraceVerdict(id=trace.id, steps=trace.length, interrupted=False)
 
 status = cli.main(sys.argv[1:], replay=replay)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+said = pathlib.Path("/proc/self/status")
+# Where there is no such file. Linux counts in what the parent took, which is more.
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+if said.exists():
+    peak = said.read_text().partition("VmHWM:")[2].split()[0]
+print(peak, file=sys.stderr)
 sys.exit(status)
 """
 
@@ -166,9 +171,7 @@ def peak_kib(path: Path, *args: str) -> int:
 class TestMemory:
     """What is held does not grow with what is read."""
 
-    @pytest.mark.parametrize(
-        ("how", "runs", "steps"), [("--json", 500, 20), ("--suggest", 1_000, 2)]
-    )
+    @pytest.mark.parametrize(("how", "runs", "steps"), [("--json", 150, 20), ("--suggest", 300, 2)])
     def test_of_ten_times_as_many_runs(
         self, how: str, runs: int, steps: int, tmp_path: Path
     ) -> None:
@@ -176,15 +179,15 @@ class TestMemory:
         few.write_text("".join(lines(traces=runs, steps=steps)), "utf-8")
         many.write_text("".join(lines(traces=10 * runs, steps=steps)), "utf-8")
 
-        assert peak_kib(many, how) < 1.2 * peak_kib(few, how)
+        assert peak_kib(many, how) < 1.1 * peak_kib(few, how)
 
     def test_of_ten_times_as_many_spans(self, tmp_path: Path) -> None:
         few, many = tmp_path / "few.jsonl", tmp_path / "many.jsonl"
-        few.write_text("".join(spans(traces=500, steps=4)), "utf-8")
-        many.write_text("".join(spans(traces=5_000, steps=4)), "utf-8")
+        few.write_text("".join(spans(traces=300, steps=4)), "utf-8")
+        many.write_text("".join(spans(traces=3_000, steps=4)), "utf-8")
         args = ("--json", "--default-effect", "read")
 
-        assert peak_kib(many, *args) < 1.2 * peak_kib(few, *args)
+        assert peak_kib(many, *args) < 1.1 * peak_kib(few, *args)
 
     def test_of_a_million_repeats(self, recorded: Make, call: Make, written: Make) -> None:
         few = written("few.json", recorded(trace=[call(repeat=2)]))
