@@ -354,7 +354,7 @@ class SqliteMachine(BreakerMachine):
 
 TestInMemory = BreakerMachine.TestCase
 TestInMemory.settings = settings(
-    max_examples=150,
+    max_examples=60,
     stateful_step_count=40,
     deadline=None,
     derandomize=True,
@@ -362,7 +362,7 @@ TestInMemory.settings = settings(
 )
 TestInSqlite = SqliteMachine.TestCase
 TestInSqlite.settings = settings(
-    max_examples=20,
+    max_examples=10,
     stateful_step_count=30,
     deadline=None,
     derandomize=True,
