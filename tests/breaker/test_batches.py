@@ -338,7 +338,7 @@ BATCHES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(BATCHES, st.integers(0, 3), st.integers(0, 12))
 def test_limits_and_at_most_once_hold_whichever_way_calls_are_told_of(
     batches: list[list[str]], slots: int, most: int

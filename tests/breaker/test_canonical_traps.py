@@ -168,7 +168,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "beside nothing and a float": lambda value: [value, None, 1.5],
     "in a long list": lambda value: [*range(20), value],
     "in a dataclass": lambda value: [Point(value)],
-    "900 levels down": lambda value: deep(900, value),
+    "200 levels down": lambda value: deep(200, value),
 }
 
 

@@ -726,7 +726,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(STEPS, st.integers(0, 3))
 def test_no_family_gets_past_its_limits_or_its_stop(
     steps: list[tuple[str, int, str, str]], slots: int

@@ -205,4 +205,4 @@ class RunMachine(RuleBasedStateMachine):
 
 
 TestRunMachine = RunMachine.TestCase
-TestRunMachine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestRunMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import Breaker, Usage
@@ -58,6 +58,7 @@ def test_one_of_them_that_reads_it_again_and_again_is_stopped(what: str) -> None
     assert driver.run.mode is not Mode.OPEN
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("xy")), max_size=40))
 def test_agents_that_read_no_record_a_third_time_never_trip(looks: list[tuple[int, str]]) -> None:
     driver = Driver(*SPECS)
@@ -70,6 +71,7 @@ def test_agents_that_read_no_record_a_third_time_never_trip(looks: list[tuple[in
     assert driver.is_open
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 5), min_size=14, max_size=14))
 def test_agents_that_take_turns_with_one_record_always_end(agents: list[int]) -> None:
     driver = Driver(*SPECS)
@@ -322,6 +324,7 @@ def test_the_same_answer_about_one_thing_in_whatever_words(inputs: list[str]) ->
     assert judged(inputs).last_reason is Reason.OUTPUT_REPETITION
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 6), max_size=20))
 def test_each_input_has_a_window_of_its_own(numbers: list[int]) -> None:
     often = max((numbers.count(each) for each in numbers), default=0)

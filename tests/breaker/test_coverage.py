@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.progress.coverage import Coverage, Covered, Part, part_of
@@ -234,6 +234,7 @@ def test_truth_is_no_place() -> None:
 RANGES = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=40)
 
 
+@settings(max_examples=40)
 @given(RANGES)
 @example([(0, 1), (1, 1), (0, 2)])
 def test_part_adds_something_unless_all_of_it_was_read(ranges: list[tuple[int, int]]) -> None:
@@ -245,6 +246,7 @@ def test_part_adds_something_unless_all_of_it_was_read(ranges: list[tuple[int, i
         known |= asked
 
 
+@settings(max_examples=40)
 @given(RANGES)
 def test_what_was_read_adds_nothing_a_second_time(ranges: list[tuple[int, int]]) -> None:
     covered = Covered("v1")
@@ -267,6 +269,7 @@ def test_number_without_a_name_is_new_only_beyond_all_before(numbers: list[int])
         before.append(number)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(["f", "g"]), st.sampled_from(["1", "2"]), st.integers(0, 3)))
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .driver import Driver, Mode, Reason, ToolSpec, bare, handoff, read, stepped, write
@@ -267,6 +267,7 @@ def test_chain_of_different_agents(declared: bool) -> None:  # noqa: FBT001 - a 
 STEPS = st.lists(st.tuples(st.sampled_from(["get", "set", "note"]), st.integers(0, 2)), max_size=40)
 
 
+@settings(max_examples=40)
 @given(STEPS)
 def test_new_answers_and_new_writes_never_trip_in_whatever_turn(
     steps: list[tuple[str, int]],
@@ -279,6 +280,7 @@ def test_new_answers_and_new_writes_never_trip_in_whatever_turn(
         assert driver.is_open
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 7), min_size=150, max_size=150))
 def test_reads_that_never_change_always_end(which: list[int]) -> None:
     for specs in (SPECS, UNDECLARED):
@@ -289,6 +291,7 @@ def test_reads_that_never_change_always_end(which: list[int]) -> None:
         assert driver.run.mode is not Mode.OPEN
 
 
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=12, max_size=30))
 def test_what_an_agent_reads_is_judged_as_if_it_were_alone(agents: list[str]) -> None:
     many = Driver(*SPECS)
@@ -302,6 +305,7 @@ def test_what_an_agent_reads_is_judged_as_if_it_were_alone(agents: list[str]) ->
             return
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 40), min_size=30, max_size=30))
 def test_writes_that_undo_one_another_are_a_ring_whoever_makes_them(agents: list[int]) -> None:
     alone, many = Driver(*SPECS), Driver(*SPECS)

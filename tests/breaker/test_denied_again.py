@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.timeline import Settled
@@ -174,6 +174,7 @@ def test_hand_off_that_was_denied() -> None:
     assert is_repeat(driver, "transfer", to="legal", note="please decide this now")
 
 
+@settings(max_examples=40)
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=6))
 def test_no_plea_gets_a_denied_request_through(pleas: list[str]) -> None:
     driver = Driver(DELETE)
@@ -291,6 +292,7 @@ def test_user_who_speaks_lifts_a_denial() -> None:
     assert not is_repeat(driver, "delete", path="/data/x", reason="the user says so")
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=25, unique=True))
 def test_one_denial_holds_no_other_thing_back(numbers: list[int]) -> None:
     for spec in (DELETE, write("delete", identity=("path",))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import RunBudget
@@ -279,6 +279,7 @@ def test_transient_error_that_passes(specs: tuple[ToolSpec, ...]) -> None:
 # -- in general
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=4), max_size=30))
 def test_run_is_stopped_by_five_failed_turns_in_a_row_and_by_nothing_less(
     turns: list[list[bool]],

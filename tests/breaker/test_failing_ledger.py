@@ -117,7 +117,7 @@ def take(run: Any, step: tuple[str, dict[str, Any]]) -> None:
         pass
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(STEPS, max_size=25), PLANS, st.sampled_from([None, "look"]))
 def test_no_failure_takes_a_budget_out_of_its_limits_or_gets_past_a_stop(
     steps: list[tuple[str, dict[str, Any]]], plan: list[str], reconcile: str | None

@@ -53,7 +53,7 @@ VALUES: dict[str, Any] = {
     "a number that no float holds": 10**400,
     "not a number": float("nan"),
     "rude": Rude(),
-    "deep": nested(2000),
+    "deep": nested(1100),
     "cyclic": cyclic(),
     "shared": shared(10, 10),
     "half a surrogate pair": "\ud800",

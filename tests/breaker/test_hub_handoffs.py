@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import Usage
@@ -108,6 +108,7 @@ def test_a_chain_of_colleagues(desk: Desk) -> None:
     assert not hinted(driver)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(NAMES), min_size=2, max_size=20), st.sampled_from(list(KINDS)))
 def test_whatever_way_is_gone_for_the_first_time_is_let_through(
     places: list[str], kind: str

@@ -317,7 +317,7 @@ PLANS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(PLANS, st.booleans())
 def test_tasks_side_by_side_may_be_cancelled_at_any_moment(
     plan: list[tuple[str, str, int | None]],

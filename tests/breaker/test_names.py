@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import names
@@ -102,6 +102,7 @@ def test_word_that_means_nothing_is_never_a_nonce(name: str) -> None:
     assert not names.is_nonce(name)
 
 
+@settings(max_examples=40)
 @given(PARTS, STYLES)
 def test_renamed_argument_still_tells_two_questions_apart(words: list[str], style: object) -> None:
     name = style(words)  # type: ignore[operator]
@@ -112,6 +113,7 @@ def test_renamed_argument_still_tells_two_questions_apart(words: list[str], styl
     assert driver.is_open
 
 
+@settings(max_examples=40)
 @given(PARTS, STYLES, st.booleans())
 def test_renamed_argument_still_tells_two_writes_apart(
     words: list[str],
@@ -286,6 +288,7 @@ def test_names_of_other_moments(name: str) -> None:
 # -- what a name must not change
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from("rw"), st.integers(0, 3), st.integers(0, 1)), max_size=20),
     st.sampled_from(["request_id", "traceId", "nonce"]),
@@ -301,6 +304,7 @@ def test_added_nonce_changes_no_verdict(steps: list[tuple[str, int, int]], name:
     assert without.run.mode is beside.run.mode
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=20), st.booleans())
 def test_renaming_changes_no_verdict(steps: list[tuple[int, int]], declared: bool) -> None:  # noqa: FBT001 - drawn
     specs = [
@@ -320,6 +324,7 @@ def test_renaming_changes_no_verdict(steps: list[tuple[int, int]], declared: boo
     assert one.run.mode is other.run.mode
 
 
+@settings(max_examples=40)
 @given(st.lists(st.permutations(["a", "b", "c"]), min_size=4, max_size=4))
 def test_order_of_arguments_and_fields_is_of_no_weight(orders: list[list[str]]) -> None:
     driver = Driver(read("get"))

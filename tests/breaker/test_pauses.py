@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.finding import Proposal
@@ -161,6 +161,7 @@ SAID = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(SAID, st.floats(0, 1e6), st.sampled_from([ok("done"), ok(None), FAILED]))
 def test_nothing_that_is_said_is_too_strange_and_no_short_or_failed_call_is_a_pause(
     said: Any, took: float, outcome: Outcome

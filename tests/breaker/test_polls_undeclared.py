@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import Usage
@@ -266,6 +266,7 @@ def test_not_under_way(result: Any) -> None:
     assert not is_under_way(result)
 
 
+@settings(max_examples=40)
 @given(
     st.recursive(
         st.none() | st.text() | st.integers(), lambda each: st.dictionaries(st.text(), each)
@@ -275,6 +276,7 @@ def test_no_result_is_too_strange(result: Any) -> None:
     assert is_under_way(result) in {True, False}
 
 
+@settings(max_examples=40)
 @given(st.lists(st.floats(0, 100), min_size=3, max_size=30))
 def test_hurried_looks_alone_are_counted(pauses: list[float]) -> None:
     driver = Driver(read("job"))

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.budget import Usage
@@ -172,6 +172,7 @@ def test_prices_are_those_of_the_day() -> None:
     assert GenaiPrices().price_of(usage(), "gpt-4o") is not None
 
 
+@settings(max_examples=40)
 @given(TOKENS, TOKENS)
 def test_more_tokens_never_cost_less(prompt: int, completion: int) -> None:
     prices = public()

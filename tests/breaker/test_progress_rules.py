@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import (
@@ -563,6 +563,7 @@ def test_max_same_intent_counts_calls_under_way(make: type[Driver]) -> None:
 # -- in general
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), max_size=40))
 def test_nothing_stops_a_run_whose_every_step_is_new(steps: list[tuple[str, int]]) -> None:
     driver = Driver()
@@ -580,6 +581,7 @@ def test_nothing_stops_a_run_whose_every_step_is_new(steps: list[tuple[str, int]
     assert driver.run.mode is Mode.OPEN
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 3), min_size=40, max_size=40))
 def test_everything_stops_a_run_in_which_nothing_is_new(choices: list[int]) -> None:
     driver = Driver()

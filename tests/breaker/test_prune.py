@@ -49,7 +49,7 @@ def as_dicts(value: Any) -> Any:
     return rebuilt(value, 0)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(VALUES, st.integers(0, 4))
 def test_it_gives_what_making_all_of_it_anew_gives(value: Any, depth: int) -> None:
     before = as_dicts(value)
@@ -58,7 +58,7 @@ def test_it_gives_what_making_all_of_it_anew_gives(value: Any, depth: int) -> No
     assert as_dicts(value) == before  # the value itself stays as it was
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(VALUES)
 def test_what_has_nothing_to_leave_out_is_returned_itself(value: Any) -> None:
     pruned = prune(value, NONCES)

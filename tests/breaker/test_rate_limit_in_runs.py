@@ -142,7 +142,7 @@ def test_siblings_of_one_message_share_the_minute() -> None:
     assert told == ["", "", "", "rate_limit", "rate_limit"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(1, 4),
     st.lists(st.tuples(st.floats(0, 40), st.sampled_from(["look", "pay"])), max_size=40),

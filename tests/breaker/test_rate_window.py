@@ -93,7 +93,7 @@ def test_a_period_that_is_none_is_refused(bad: float) -> None:
         RateWindow(1, bad)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     limit=st.integers(1, 5),
     period=st.floats(0.001, 100),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import Breaker, Outcome, ToolCall
@@ -159,6 +159,7 @@ def test_other_tool_of_the_operation_is_held() -> None:
     assert is_held(driver, "refund", id="O-1")
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(["O-1", "O-2"]), st.integers(1, 3)), min_size=1, max_size=12)
 )
@@ -423,6 +424,7 @@ def test_more_states_than_a_switch_has_are_things_of_their_own() -> None:
     assert not driver.gives({"change_id": 9}, "set", name="flag", state="low")
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 5), max_size=20))
 def test_each_state_of_a_declared_thing_is_let_through_unless_it_is_in_it(
     states: list[int],

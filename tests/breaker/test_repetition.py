@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.repetition import (
@@ -176,6 +176,7 @@ def test_an_outcome_from_long_ago_says_nothing() -> None:
     assert len(watch._turns) == WINDOW  # noqa: SLF001 - how much it keeps is what is tested
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["a", "b", None])), max_size=40),
     st.integers(1, 5),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.loose import FreeText
@@ -422,6 +422,7 @@ def test_drawn_ids_that_the_run_was_shown_are_things() -> None:
 # -- in general
 
 
+@settings(max_examples=40)
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=25), st.booleans())
 def test_new_answers_never_trip_whatever_is_asked(queries: list[str], declared: bool) -> None:  # noqa: FBT001 - drawn
     driver = Driver(DECLARED if declared else UNDECLARED)
@@ -431,6 +432,7 @@ def test_new_answers_never_trip_whatever_is_asked(queries: list[str], declared: 
     assert driver.is_open
 
 
+@settings(max_examples=40)
 @given(st.permutations(range(12)), st.booleans())
 def test_order_in_which_different_things_are_read_is_of_no_weight(
     numbers: list[int],

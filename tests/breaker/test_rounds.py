@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.error_turns import ErrorTurns
@@ -46,6 +46,7 @@ def test_a_run_that_goes_on_uses_no_number_twice() -> None:
     assert Rounds(7).of_call(1) == 8
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans())))
 def test_numbers_only_grow(steps: list[tuple[int, bool]]) -> None:
     rounds = Rounds()
@@ -79,6 +80,7 @@ def test_a_success_counts_for_its_whole_turn_and_all_before() -> None:
     assert errors.count == 1
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(1, 6), st.booleans()), max_size=30))
 def test_turns_in_order_are_counted_as_a_person_would(calls: list[tuple[int, bool]]) -> None:
     calls.sort(key=lambda call: call[0])  # any order within a turn, the turns one after another

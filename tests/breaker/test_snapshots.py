@@ -509,7 +509,7 @@ def test_a_state_that_is_none_says_what_is_wrong(
         service.breaker().run(tenant="acme", state=state)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_no_bytes_raise_anything_but_a_state_error(data: st.DataObject) -> None:
     service = Service()
@@ -645,7 +645,7 @@ class Pair:
         return told, other
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(STEPS)
 def test_a_run_decides_the_same_whether_it_is_carried_or_not(
     steps: list[tuple[str, str, Status, bool]],
@@ -662,7 +662,7 @@ def test_a_run_decides_the_same_whether_it_is_carried_or_not(
             ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(STEPS)
 def test_nothing_is_stopped_only_because_it_was_carried(
     steps: list[tuple[str, str, Status, bool]],

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker import (
@@ -296,6 +296,7 @@ STEPS = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(STEPS)
 def test_no_order_of_requests_and_calls_takes_a_budget_below_zero(steps: list[Any]) -> None:
     run = begun(

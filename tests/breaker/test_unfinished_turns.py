@@ -8,7 +8,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.timeline import CircuitOpened
@@ -157,6 +157,7 @@ TURNS = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(TURNS)
 def test_tool_is_stopped_after_five_wrong_turns_or_six_and_never_before(
     turns: list[list[str]],

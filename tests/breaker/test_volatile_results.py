@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.breaker.canonical import digest
@@ -179,6 +179,7 @@ def test_added_nonce_changes_no_result(result: Any, one: str, other: str) -> Non
     assert digest(content_of(first, UNDECLARED)) == digest(content_of(second, UNDECLARED))
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(), min_size=1, max_size=30, unique=True), st.booleans())
 def test_new_ids_never_trip(ids: list[int], wrapped: bool) -> None:  # noqa: FBT001 - drawn
     results = ({"items": [{"id": each}]} if wrapped else {"id": each} for each in ids)
@@ -188,6 +189,7 @@ def test_new_ids_never_trip(ids: list[int], wrapped: bool) -> None:  # noqa: FBT
     assert driver.is_open
 
 
+@settings(max_examples=40)
 @given(JSON, st.randoms(use_true_random=False))
 def test_order_of_fields_makes_no_other_result(result: Any, draw: Any) -> None:
     def shuffled(value: Any) -> Any:
@@ -201,6 +203,7 @@ def test_order_of_fields_makes_no_other_result(result: Any, draw: Any) -> None:
     assert digest(one) == digest(other)
 
 
+@settings(max_examples=40)
 @given(JSON)
 def test_json_in_a_text_is_looked_into(result: Any) -> None:
     texts = [json.dumps({"result": result, "elapsed": number}) for number in range(2)]

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.models.cassettes import (
@@ -223,6 +223,7 @@ interactions = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(held=st.lists(interactions, min_size=1, max_size=3))
 def test_a_file_holds_what_was_put_into_it(
     held: list[Interaction], tmp_path_factory: pytest.TempPathFactory

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.models.cassettes import CassetteDivergence
@@ -62,11 +62,13 @@ def with_ids(first: str, second: str, *, answered: tuple[str, str] | None = None
     return body
 
 
+@settings(max_examples=40)
 @given(trees)
 def test_a_request_means_what_it_means(tree: Any) -> None:
     assert same(sent(tree), sent(tree))
 
 
+@settings(max_examples=40)
 @given(trees, trees)
 def test_other_bodies_have_another_meaning_unless_only_ids_differ(one: Any, other: Any) -> None:
     differ = list(differences(canonical(sent([one])), canonical(sent([other]))))
@@ -77,6 +79,7 @@ def test_other_bodies_have_another_meaning_unless_only_ids_differ(one: Any, othe
         assert differ
 
 
+@settings(max_examples=40)
 @given(trees.filter(lambda tree: isinstance(tree, dict)), st.randoms())
 def test_the_order_of_names_means_nothing(tree: dict[str, Any], random: Any) -> None:
     names = list(tree)

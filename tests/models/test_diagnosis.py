@@ -644,7 +644,7 @@ def test_weightier_kinds_come_first() -> None:
     assert kinds == sorted(kinds, key=list(Kind).index)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     moves=st.lists(st.sampled_from(["search", "write", "search write", "search search"])),
     pairs=st.booleans(),
@@ -720,7 +720,7 @@ NOTED = st.builds(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(NOTED, max_size=8))
 def test_whatever_was_noted_is_diagnosed_each_thing_once(noted: list[Noted]) -> None:
     found = diagnose(tuple(noted))

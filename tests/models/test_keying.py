@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.models import (
@@ -126,6 +126,7 @@ def trimmed(draw: st.DrawFn) -> tuple[list[Message], list[Message]]:
     return joined(rounds), [*first, *joined(kept), *latest, *joined(rounds[begin + 1 :])]
 
 
+@settings(max_examples=40)
 @given(trimmed())
 def test_trimming_changes_neither_move_nor_conversation(
     histories: tuple[list[Message], list[Message]],
@@ -138,6 +139,7 @@ def test_trimming_changes_neither_move_nor_conversation(
     assert set(left.results) <= set(left.all_results) <= set(whole.all_results)
 
 
+@settings(max_examples=40)
 @given(histories=trimmed(), data=st.data())
 def test_answers_to_trimmed_histories_have_the_ids_of_whole_ones(
     histories: tuple[list[Message], list[Message]], data: st.DataObject
@@ -173,6 +175,7 @@ def test_parallel_calls_in_pairs_of_which_the_first_was_cut() -> None:
     assert [each.text for each in conversation.results] == ["found 5.1", "found 5.2"]
 
 
+@settings(max_examples=40)
 @given(prompts=st.lists(st.text(max_size=20), min_size=1, max_size=4, unique=True))
 def test_system_prompt_that_tells_the_time_costs_no_move(prompts: list[str]) -> None:
     rounds = played(4)
@@ -222,6 +225,7 @@ def test_restarted_conversation_begins_with_the_first_move() -> None:
     assert first == again == [0, 1, 2, 3]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from("AB"), min_size=1, max_size=12))
 def test_agents_side_by_side_with_equal_prompts_get_a_script_each(order: list[str]) -> None:
     histories = {name: [SYSTEM, PROMPT] for name in "AB"}
@@ -234,6 +238,7 @@ def test_agents_side_by_side_with_equal_prompts_get_a_script_each(order: list[st
     assert moves == {name: list(range(order.count(name))) for name in "AB"}
 
 
+@settings(max_examples=40)
 @given(st.lists(st.booleans(), min_size=1, max_size=10))
 def test_specialists_that_share_a_history_share_a_script(changes: list[bool]) -> None:
     specialists = (SYSTEM, Message(role="system", text="You are billing."))
@@ -282,6 +287,7 @@ def test_request_without_a_part_in_the_case_is_no_move(offered: tuple[str, ...])
     assert number(ask(joined(rounds))) == 3
 
 
+@settings(max_examples=40)
 @given(st.lists(st.booleans(), min_size=1, max_size=8))
 def test_words_of_a_router_in_the_history_cost_no_move(asked: list[bool]) -> None:
     history = [SYSTEM, PROMPT]

@@ -580,6 +580,7 @@ def accumulated(events: list[dict[str, Any]]) -> dict[str, Any]:
     return message
 
 
+@settings(max_examples=40)
 @given(answer=ANSWERS, usage=USAGES)
 def test_a_stream_adds_up_to_the_plain_body(answer: Answer, usage: Usage | None) -> None:
     dialect = AnthropicMessages()

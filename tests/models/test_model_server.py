@@ -273,7 +273,7 @@ REQUESTS = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(body=sometimes(REQUESTS) | JSON)
 def test_no_json_breaks_the_server(shared: Any, body: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.models.diagnosis import Diagnosis, Kind, redelivered
@@ -164,6 +164,7 @@ def test_what_is_sent_beyond_all_proposals_is_told_of_the_request_before_it(
     assert [each.times for each in trace.found] == [len(expected)] * bool(expected)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(WHO, st.lists(st.sampled_from([WRITE, OTHER]), max_size=3))))
 def test_writes_that_follow_their_proposals_in_any_mix_are_in_order(
     asked: list[tuple[str, list[str]]],

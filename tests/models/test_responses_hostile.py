@@ -100,7 +100,7 @@ def shared(run: Run) -> Any:
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(body=sometimes(REQUESTS), path=st.sampled_from([PATH, PATH, COUNT]))
 def test_no_json_breaks_the_server(shared: Any, body: Any, path: str) -> None:

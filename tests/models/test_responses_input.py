@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.models import (
@@ -299,6 +299,7 @@ def signature(conversation: Conversation) -> Any:
     return (conversation.key, conversation.turn, conversation.made, results, everything, told)
 
 
+@settings(max_examples=40)
 @given(story=STORIES, one_call=st.booleans(), says=st.sampled_from(["", "On it."]))
 def test_a_history_by_its_last_response_is_the_history(
     story: list[int],
@@ -316,6 +317,7 @@ def test_a_history_by_its_last_response_is_the_history(
     assert [each.unanswered for each in whole] == [()] * len(whole)
 
 
+@settings(max_examples=40)
 @given(story=STORIES, says=st.sampled_from(["", "On it."]))
 def test_turns_are_counted_when_ids_are_not_ours(story: list[int], says: str) -> None:
     seen = played(story, says=says, change=without_our_ids)
@@ -323,6 +325,7 @@ def test_turns_are_counted_when_ids_are_not_ours(story: list[int], says: str) ->
     assert [each.turn for each in seen] == list(range(len(story)))
 
 
+@settings(max_examples=40)
 @given(story=STORIES, one_call=st.booleans())
 def test_the_order_of_a_turns_items_does_not_matter(
     story: list[int],
@@ -334,6 +337,7 @@ def test_the_order_of_a_turns_items_does_not_matter(
     assert [signature(each) for each in seen] == [signature(each) for each in plain]
 
 
+@settings(max_examples=40)
 @given(story=STORIES)
 def test_chat_completions_reads_the_same_conversation(story: list[int]) -> None:
     server, chat = scripted(story, says=""), ChatCompletions()

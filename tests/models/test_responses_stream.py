@@ -88,7 +88,7 @@ def gathered(events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return output
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(move=MOVES)
 def test_a_stream_adds_up_to_the_plain_response(move: Move) -> None:
     plain, events = said(move)
@@ -99,7 +99,7 @@ def test_a_stream_adds_up_to_the_plain_response(move: Move) -> None:
     assert gathered(events) == plain["output"]
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(move=MOVES)
 def test_what_is_done_is_whole(move: Move) -> None:
     plain, events = said(move)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_tripwire.models.answer import Answer, BoundCall
@@ -93,6 +93,7 @@ def test_what_is_not_kept_is_told_with_what_to_do() -> None:
         assert hint in error.message
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8), st.booleans()), max_size=30))
 def test_bounds_hold_whatever_is_kept_and_asked_for(
     steps: list[tuple[int, int, bool]],
