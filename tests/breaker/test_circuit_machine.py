@@ -198,4 +198,4 @@ class CircuitMachine(RuleBasedStateMachine):
 
 
 TestCircuitMachine = CircuitMachine.TestCase
-TestCircuitMachine.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+TestCircuitMachine.settings = settings(max_examples=120, stateful_step_count=50, deadline=None)

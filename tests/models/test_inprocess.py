@@ -174,26 +174,23 @@ def test_what_the_script_raises_is_kept_and_is_the_error_of_the_framework() -> N
     assert isinstance(server.error, ZeroDivisionError)
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_a_missing_framework_is_named_with_what_to_install(
-    pytester: pytest.Pytester, framework: str
-) -> None:
-    package, extra = FRAMEWORKS[framework]
+def test_a_missing_framework_is_named_with_what_to_install(pytester: pytest.Pytester) -> None:
     script = f"""
         import sys
-        sys.modules[{package!r}] = None  # as good as not installed
-
         from pytest_tripwire import Harness, HarnessError
 
-        try:
-            Harness("empty-search", lambda task: task.model.{framework}()).run()
-        except HarnessError as error:
-            assert str(error) == (
-                "task.model.{framework}() needs {package}, which is not installed: "
-                "pip install --upgrade 'pytest-agent-tripwire[{extra}]'"
-            )
-        else:
-            raise AssertionError
+        for framework, (package, extra) in {FRAMEWORKS!r}.items():
+            sys.modules[package] = None  # as good as not installed
+            try:
+                Harness("empty-search", lambda task: getattr(task.model, framework)()).run()
+            except HarnessError as error:
+                assert str(error) == (
+                    f"task.model.{{framework}}() needs {{package}}, which is not installed: "
+                    f"pip install --upgrade 'pytest-agent-tripwire[{{extra}}]'"
+                )
+            else:
+                raise AssertionError(framework)
+            del sys.modules[package]
         """
     assert pytester.runpython(pytester.makepyfile(script=script)).ret == 0
 
