@@ -77,7 +77,7 @@ def test_a_session_loads_little_of_us_and_nothing_because_of_us(
 def test_workers_load_as_little(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xdist")
     pytester.makepyfile(test_unrelated=UNRELATED)
-    workers = ("-p", "xdist", "-n", "2")
+    workers = ("-p", "xdist", "-n", "1")
 
     without = modules(pytester, monkeypatch, *workers, of="gw0")
     found = modules(pytester, monkeypatch, *workers, *PLUGIN, of="gw0")

@@ -6,6 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,43 @@ FORBIDDEN_TEXT = {
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def modules() -> Iterator[Path]:
-    return PACKAGE.rglob("*.py")
+@dataclass(frozen=True)
+class Module:
+    """What the rules ask of a module, without its tree, which is large."""
+
+    lines: int
+    functions: tuple[tuple[str, int, int], ...]
+    """Name, line and length of each."""
+    told: bool
+    """Whether it says what it is for."""
+
+
+Modules = dict[Path, Module]
+
+
+@pytest.fixture(scope="module")
+def modules() -> Modules:
+    """Each module of the package, read once for all rules."""
+    return {path: _read(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
+
+
+def _read(text: str) -> Module:
+    tree = ast.parse(text)
+    return Module(
+        lines=len(text.splitlines()),
+        functions=tuple(
+            (node.name, node.lineno, (node.end_lineno or 0) - node.lineno + 1)
+            for node in ast.walk(tree)
+            if isinstance(node, Function)
+        ),
+        told=ast.get_docstring(tree) is not None,
+    )
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[tuple[Path, str]]:
+    """All files of text, read once for all that none may name."""
+    return list(text_files())
 
 
 def _is_left_behind(folder: Path) -> bool:
@@ -58,42 +94,37 @@ def _is_public(module: Path) -> bool:
     )
 
 
-def test_no_module_is_too_long_to_read() -> None:
-    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
-    long = {_where(path, 1): n for path, n in lengths.items() if n > MAX_FILE_LINES}
+def test_no_module_is_too_long_to_read(modules: Modules) -> None:
+    long = {_where(path, 1): m.lines for path, m in modules.items() if m.lines > MAX_FILE_LINES}
 
-    assert lengths
+    assert modules
     assert not long, f"split these modules, they have more than {MAX_FILE_LINES} lines: {long}"
 
 
-def test_no_function_is_too_long_to_read() -> None:
+def test_no_function_is_too_long_to_read(modules: Modules) -> None:
     long = {
-        _where(path, node.lineno): f"{node.name} has {length} lines"
-        for path in modules()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, Function)
-        and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION_LINES
+        _where(path, line): f"{name} has {length} lines"
+        for path, module in modules.items()
+        for name, line, length in module.functions
+        if length > MAX_FUNCTION_LINES
     }
 
     assert not long, f"split these functions, the limit is {MAX_FUNCTION_LINES} lines: {long}"
 
 
-def test_every_public_module_says_what_it_is_for() -> None:
-    silent = [
-        _where(path, 1)
-        for path in filter(_is_public, modules())
-        if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None
-    ]
+def test_every_public_module_says_what_it_is_for(modules: Modules) -> None:
+    silent = [_where(path, 1) for path in filter(_is_public, modules) if not modules[path].told]
 
     assert not silent, f"give these modules a docstring: {silent}"
 
 
 @pytest.mark.parametrize("what", FORBIDDEN_TEXT)
-def test_no_text_file_names(what: str) -> None:
+def test_no_text_file_names(texts: list[tuple[Path, str]], what: str) -> None:
     pattern = re.compile(FORBIDDEN_TEXT[what])
     found = [
         f"{_where(path, number)}: {line.strip()[:100]}"
-        for path, text in text_files()
+        for path, text in texts
+        if pattern.search(text)
         for number, line in enumerate(text.splitlines(), 1)
         if pattern.search(line)
     ]

@@ -14,19 +14,45 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_quick_run_of_one_benchmark_tells_ratios_and_goals() -> None:
+@pytest.fixture(scope="module")
+def told() -> list[Any]:
+    """What a run of two benchmarks tells, for a program to read."""
+    only = ("--only", "fingerprint", "--only", "reports")
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--quick", "--only", "fingerprint", "--json"],
+        [sys.executable, "-m", "benchmarks", "--quick", *only, "--json"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    lines = json.loads(done.stdout)
+    lines: list[Any] = json.loads(done.stdout)
+    return lines
 
-    assert {line["benchmark"] for line in lines} == {"fingerprint"}
+
+def test_only_what_is_asked_for_is_run(told: list[Any]) -> None:
+    assert {line["benchmark"] for line in told} == {"fingerprint", "reports"}
+
+
+def test_a_quick_run_tells_ratios_and_goals(told: list[Any]) -> None:
+    lines = [line for line in told if line["benchmark"] == "fingerprint"]
+
     assert all(line["value"] > 0 for line in lines)
     assert any(line["goal"] is not None and line["met"] is not None for line in lines)
+
+
+def test_the_sizes_are_those_of_whole_reports(told: list[Any]) -> None:
+    """Of the example that `agent-tripwire init` writes, quick or not."""
+    kib = {line["what"]: line["value"] for line in told if line["benchmark"] == "reports"}
+
+    assert list(kib) == [
+        "the page of 8 cells",
+        "the report of 8 cells",
+        "the page of 160 cells",
+        "the report of 160 cells",
+    ]
+    # Twenty times the runs, and style and head only once.
+    assert 10 < kib["the page of 160 cells"] / kib["the page of 8 cells"] < 20
+    assert 10 < kib["the report of 160 cells"] / kib["the report of 8 cells"] <= 20
 
 
 @pytest.fixture

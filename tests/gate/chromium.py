@@ -114,6 +114,14 @@ class Chromium:
 
     def show(self, page: Path, *, width: int = 1280, dark: bool = False, media: str = "") -> None:
         """Open a file as somebody would who has this screen."""
+        self.screen(width=width, dark=dark, media=media)
+        # A fragment more on the same file would not be loaded anew.
+        self._go("about:blank")
+        self.events.clear()
+        self._go(page.as_uri())
+
+    def screen(self, *, width: int = 1280, dark: bool = False, media: str = "") -> None:
+        """Look at what is open on another screen."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -123,10 +131,6 @@ class Chromium:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
-        # A fragment more on the same file would not be loaded anew.
-        self._go("about:blank")
-        self.events.clear()
-        self._go(page.as_uri())
 
     def ask(self, script: str) -> Any:
         """The value of an expression in the page."""

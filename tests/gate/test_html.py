@@ -60,12 +60,19 @@ def texts(of: Node, class_: str = "") -> list[str]:
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
 @given(verdicts)
-def test_any_verdict_makes_a_whole_page(verdict: Verdict) -> None:
+def test_of_any_verdict(verdict: Verdict) -> None:
+    """To make one up takes longer than to look at its page, so that each page is looked at well."""
     text = page(verdict)
     html = tree(text)
 
     text.encode()
     assert all(each.isprintable() or each == "\n" for each in text)
+    links_lead_somewhere(html)
+    states_counts_and_texts_agree(verdict, html)
+    the_grid_has_each_counted_row_once(verdict, html)
+
+
+def links_lead_somewhere(html: Node) -> None:
     ids = [each["id"] for each in html.walk() if "id" in each.attributes]
     assert len(ids) == len(set(ids))
     for each in html.walk():
@@ -76,11 +83,7 @@ def test_any_verdict_makes_a_whole_page(verdict: Verdict) -> None:
             assert each["aria-labelledby"] in ids
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
-@given(verdicts)
-def test_states_counts_and_texts_agree_with_the_verdict(verdict: Verdict) -> None:
-    html = tree(page(verdict))
-
+def states_counts_and_texts_agree(verdict: Verdict, html: Node) -> None:
     (word,) = html.all("h1")
     assert word.text == render.word(verdict)
     counts = [each.text for each in html.all("ul", "counts") for each in each.all("li")]
@@ -110,11 +113,8 @@ def _agrees(row: Row, detail: Node) -> None:
             assert flat(broken.message) in detail.text
 
 
-@given(verdicts)
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
-def test_the_grid_has_each_counted_row_once_and_links_to_it(verdict: Verdict) -> None:
-    html = tree(page(verdict))
-
+def the_grid_has_each_counted_row_once(verdict: Verdict, html: Node) -> None:
+    """And links to it."""
     cells = [each for box in html.all("div", "grid") for each in box.all("a")]
     states = {each.all("summary")[0]["id"]: each.all("span", "s")[0].text for each in details(html)}
     assert sorted(each["href"] for each in cells) == sorted(

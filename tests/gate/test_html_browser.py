@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     chromium.close()
 
 
+@functools.cache
 def every_state() -> Verdict:
     """One row of each state, and text of the worst kind."""
     text = " ".join(HOSTILE)
@@ -116,6 +118,11 @@ def every_state() -> Verdict:
     return Verdict(rows=tuple(rows), problems=(text,), notes=(text,), protections=(text,))
 
 
+def wide() -> Verdict:
+    """A grid that has room on no screen, with few runs below it."""
+    return many(ran=1)
+
+
 VERDICTS = {"failing": failing, "every state": every_state}
 
 
@@ -131,9 +138,20 @@ def written(folder: Path, verdict: Verdict, *, opened: bool = True) -> Path:
     return file
 
 
-def test_it_asks_for_nothing_and_complains_of_nothing(browser: Chromium, shown: Path) -> None:
+def test_a_page_is_whole_on_any_screen(browser: Chromium, shown: Path) -> None:
     browser.show(shown)
 
+    it_asks_for_nothing_and_complains_of_nothing(browser, shown)
+    labels_fit_where_they_were_reckoned_to_fit(browser)
+    for dark in (False, True):
+        browser.screen(dark=dark)
+        every_text_can_be_read(browser, dark=dark)
+    for width in (1280, 360):
+        browser.screen(width=width)
+        it_never_scrolls_sideways_but_in_its_boxes(browser, width)
+
+
+def it_asks_for_nothing_and_complains_of_nothing(browser: Chromium, shown: Path) -> None:
     asked = [each["request"]["url"] for each in browser.seen("Network.requestWillBeSent")]
     assert asked == [shown.as_uri()]
     assert not browser.seen("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
@@ -141,29 +159,36 @@ def test_it_asks_for_nothing_and_complains_of_nothing(browser: Chromium, shown: 
     assert browser.ask("document.compatMode") == "CSS1Compat"
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_it_never_scrolls_sideways_but_in_its_boxes(
-    browser: Chromium, shown: Path, width: int
-) -> None:
-    browser.show(shown, width=width)
-
+def it_never_scrolls_sideways_but_in_its_boxes(browser: Chromium, width: int) -> None:
     across, room, out = browser.ask(WIDE)
     assert room == width
     assert across <= width
     assert out == []
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_text_can_be_read_in_light_and_in_dark(
-    browser: Chromium, shown: Path, *, dark: bool
-) -> None:
-    browser.show(shown, dark=dark)
-
+def every_text_can_be_read(browser: Chromium, *, dark: bool) -> None:
     found = browser.ask(CONTRASTS)
     assert len(found) > 20
     assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
     ground = browser.ask("getComputedStyle(document.documentElement).backgroundColor")
     assert (ground == "rgb(19, 21, 24)") is dark
+
+
+def labels_fit_where_they_were_reckoned_to_fit(browser: Chromium) -> None:
+    found = browser.ask("""[...document.querySelectorAll('.timeline .box svg')].flatMap(svg => {
+      const texts = [...svg.querySelectorAll('text')].map(each => each.getBBox());
+      return [Math.max(...texts.map(each => each.x + each.width)) - svg.viewBox.baseVal.width,
+              Math.max(...texts.map(each => each.y + each.height)) - svg.viewBox.baseVal.height];
+    })""")
+    assert max(found) <= 0
+    over = browser.ask("""[...document.querySelectorAll('.timeline .box svg')].flatMap(svg => {
+      const lines = {};
+      for (const each of svg.querySelectorAll('text.l, text.flag'))
+        (lines[each.getAttribute('class')[0] + each.getAttribute('y')] ??= []).push(each.getBBox());
+      return Object.values(lines).flatMap(all => all.slice(1).map(
+        (each, at) => all[at].x + all[at].width - each.x));
+    })""")
+    assert max(over) <= 0
 
 
 def test_the_keyboard_reaches_the_first_failing_cell_at_once(
@@ -208,7 +233,7 @@ def test_a_link_in_the_grid_leads_to_its_cell(browser: Chromium, tmp_path: Path)
 
 
 def test_the_names_of_agents_and_cases_stay_in_view(browser: Chromium, tmp_path: Path) -> None:
-    browser.show(written(tmp_path, many(), opened=False), width=700)
+    browser.show(written(tmp_path, wide(), opened=False), width=700)
 
     place = """(() => {
       const box = document.querySelector('.grid'), all = box.getBoundingClientRect();
@@ -237,26 +262,7 @@ def test_a_long_run_scrolls_within_itself_beside_its_lanes(
     assert all(difference == 0 for _, difference in found)
 
 
-def test_labels_fit_where_they_were_reckoned_to_fit(browser: Chromium, shown: Path) -> None:
-    browser.show(shown)
-
-    found = browser.ask("""[...document.querySelectorAll('.timeline .box svg')].flatMap(svg => {
-      const texts = [...svg.querySelectorAll('text')].map(each => each.getBBox());
-      return [Math.max(...texts.map(each => each.x + each.width)) - svg.viewBox.baseVal.width,
-              Math.max(...texts.map(each => each.y + each.height)) - svg.viewBox.baseVal.height];
-    })""")
-    assert max(found) <= 0
-    over = browser.ask("""[...document.querySelectorAll('.timeline .box svg')].flatMap(svg => {
-      const lines = {};
-      for (const each of svg.querySelectorAll('text.l, text.flag'))
-        (lines[each.getAttribute('class')[0] + each.getAttribute('y')] ??= []).push(each.getBBox());
-      return Object.values(lines).flatMap(all => all.slice(1).map(
-        (each, at) => all[at].x + all[at].width - each.x));
-    })""")
-    assert max(over) <= 0
-
-
-@pytest.mark.parametrize("verdict", [failing, many])
+@pytest.mark.parametrize("verdict", [failing, wide])
 def test_a_printed_page_hides_nothing_in_boxes(
     browser: Chromium, tmp_path: Path, verdict: Callable[[], Verdict]
 ) -> None:

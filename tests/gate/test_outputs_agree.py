@@ -26,7 +26,7 @@ from .strategies import baselines, evidences
 
 Baseline = tuple[Entry, ...] | None
 
-# A verdict is large to make up; what each of these looks for shows in any of them.
+# A verdict is large to make up; what is looked for shows in any of them.
 few = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -39,14 +39,27 @@ def rows_of(verdict: Verdict) -> list[tuple[str, str, str]]:
     return sorted((flat(row.agent), flat(row.case), str(row.state)) for row in verdict.rows)
 
 
+@few
+@given(evidences, baselines)
+def test_of_any_verdict(evidence: Evidence, baseline: Baseline) -> None:
+    """Each is looked at by all of them, as to make it up takes the longest."""
+    verdict = verdict_of(evidence, baseline)
+
+    passed_means_that_every_row_passes(verdict)
+    a_baseline_only_ever_excuses_what_is_broken(verdict, evidence, baseline)
+    the_report_holds_all_that_the_verdict_was_made_of(verdict, evidence, baseline)
+    the_summary_shows_every_row_and_no_text_is_markup(verdict)
+    the_summary_begins_with_the_word(verdict)
+    no_text_of_the_summary_mentions_links_or_numbers_anything(verdict)
+    the_annotation_is_one_command_and_says_the_word(verdict)
+    the_page_says_the_word_and_no_text_is_markup(verdict)
+    the_properties_of_a_session_can_be_written_as_xml(verdict)
+
+
 # -- the verdict itself
 
 
-@few
-@given(evidences, baselines)
-def test_passed_means_that_every_row_passes(evidence: Evidence, baseline: Baseline) -> None:
-    verdict = verdict_of(evidence, baseline)
-
+def passed_means_that_every_row_passes(verdict: Verdict) -> None:
     assert verdict.passed == (
         any(row.state is not Standing.NOT_APPLICABLE for row in verdict.rows)
         and all(row.state.passes for row in verdict.rows)
@@ -55,14 +68,12 @@ def test_passed_means_that_every_row_passes(evidence: Evidence, baseline: Baseli
     assert sum(verdict.counts.values()) == len(verdict.rows)
 
 
-@few
-@given(evidences, baselines)
-def test_a_baseline_only_ever_excuses_what_is_broken(
-    evidence: Evidence, baseline: Baseline
+def a_baseline_only_ever_excuses_what_is_broken(
+    verdict: Verdict, evidence: Evidence, baseline: Baseline
 ) -> None:
     bare = {(row.agent, row.case): row for row in verdict_of(evidence, None).rows}
 
-    for row in verdict_of(evidence, baseline).rows:
+    for row in verdict.rows:
         before = bare[row.agent, row.case]
         if row.state is not before.state:
             assert row.state in (Standing.KNOWN_FAILING, Standing.EXPIRED, Standing.FIXED)
@@ -86,12 +97,9 @@ def test_a_baseline_only_ever_excuses_what_is_broken(
 # -- JSON
 
 
-@few
-@given(evidences, baselines)
-def test_the_report_holds_all_that_the_verdict_was_made_of(
-    evidence: Evidence, baseline: Baseline
+def the_report_holds_all_that_the_verdict_was_made_of(
+    verdict: Verdict, evidence: Evidence, baseline: Baseline
 ) -> None:
-    verdict = verdict_of(evidence, baseline)
     made = report(verdict, evidence, day=TODAY, baseline=baseline)
 
     read = decode(encode(made))
@@ -138,13 +146,7 @@ def read_markdown(verdict: Verdict) -> Table:
     return table
 
 
-@few
-@given(evidences, baselines)
-def test_the_summary_shows_every_row_and_no_text_is_markup(
-    evidence: Evidence, baseline: Baseline
-) -> None:
-    verdict = verdict_of(evidence, baseline)
-
+def the_summary_shows_every_row_and_no_text_is_markup(verdict: Verdict) -> None:
     table = read_markdown(verdict)
 
     assert table.elements <= ELEMENTS
@@ -154,23 +156,15 @@ def test_the_summary_shows_every_row_and_no_text_is_markup(
     assert sorted(shown) == rows_of(verdict)
 
 
-@few
-@given(evidences, baselines)
-def test_the_summary_begins_with_the_word(evidence: Evidence, baseline: Baseline) -> None:
-    verdict = verdict_of(evidence, baseline)
-
+def the_summary_begins_with_the_word(verdict: Verdict) -> None:
     (_, head, *_) = re.split(r"</?h2>", MARKDOWN.render(markdown(verdict)))
 
     mark = "✅" if verdict.passed else "❌"
     assert html.unescape(head) == f"{mark} {render.word(verdict)}"
 
 
-@few
-@given(evidences, baselines)
-def test_no_text_of_the_summary_mentions_links_or_numbers_anything(
-    evidence: Evidence, baseline: Baseline
-) -> None:
-    text = markdown(verdict_of(evidence, baseline))
+def no_text_of_the_summary_mentions_links_or_numbers_anything(verdict: Verdict) -> None:
+    text = markdown(verdict)
 
     assert not re.search(r"@\w|://|(^|\s)#\d|<", text)
 
@@ -191,13 +185,7 @@ def test_a_summary_that_is_too_long_is_cut_and_says_so() -> None:
 # -- the annotation
 
 
-@few
-@given(evidences, baselines)
-def test_the_annotation_is_one_command_and_says_the_word(
-    evidence: Evidence, baseline: Baseline
-) -> None:
-    verdict = verdict_of(evidence, baseline)
-
+def the_annotation_is_one_command_and_says_the_word(verdict: Verdict) -> None:
     line = error(verdict)
 
     assert len(line.splitlines()) == 1
@@ -226,12 +214,7 @@ class Text(HTMLParser):
         self.text.append(data)
 
 
-@few
-@given(evidences, baselines)
-def test_the_page_says_the_word_and_no_text_is_markup(
-    evidence: Evidence, baseline: Baseline
-) -> None:
-    verdict = verdict_of(evidence, baseline)
+def the_page_says_the_word_and_no_text_is_markup(verdict: Verdict) -> None:
     read = Text()
 
     read.feed(page(verdict))
@@ -246,13 +229,7 @@ def test_the_page_says_the_word_and_no_text_is_markup(
 # -- JUnit
 
 
-@few
-@given(evidences, baselines)
-def test_the_properties_of_a_session_can_be_written_as_xml(
-    evidence: Evidence, baseline: Baseline
-) -> None:
-    verdict = verdict_of(evidence, baseline)
-
+def the_properties_of_a_session_can_be_written_as_xml(verdict: Verdict) -> None:
     for line in render.gate(verdict):
         element = ET.Element("property", value=line)
         (read,) = [ET.fromstring(ET.tostring(element)).attrib["value"]]  # noqa: S314 - own text

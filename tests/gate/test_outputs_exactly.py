@@ -17,7 +17,16 @@ from pytest_tripwire import __version__
 from pytest_tripwire.cases import CASE_IDS
 from pytest_tripwire.cases.catalogue import CATALOGUE_VERSION
 from pytest_tripwire.console import gate, gate_options
-from pytest_tripwire.gate import Entry, Evidence, Judged, NotApplicable, decide, parse, render
+from pytest_tripwire.gate import (
+    Entry,
+    Evidence,
+    Judged,
+    NotApplicable,
+    Verdict,
+    decide,
+    parse,
+    render,
+)
 from pytest_tripwire.gate.annotation import error
 from pytest_tripwire.gate.prune import without
 from pytest_tripwire.gate.report import encode, report
@@ -69,12 +78,19 @@ def good(draw: Any) -> Evidence:
 
 
 @few
-@given(evidences, baselines)
-def test_the_terminal_has_a_line_for_each_row_and_for_each_reason(
-    evidence: Evidence, baseline: Baseline
+@given(evidence=evidences, baseline=baselines)
+def test_each_row_and_each_reason_is_told(
+    pytestconfig: pytest.Config, evidence: Evidence, baseline: Baseline
 ) -> None:
     verdict = decide(evidence, today=TODAY, baseline=baseline)
 
+    the_terminal_has_a_line_for_each(verdict)
+    junits_own_writer_keeps_the_word_and_each_reason(
+        verdict, pytestconfig.pluginmanager.get_plugin("junitxml")
+    )
+
+
+def the_terminal_has_a_line_for_each(verdict: Verdict) -> None:
     (_, head), *lines = render.table(verdict, whole=True)
     word, *reasons = render.gate(verdict)
 
@@ -103,13 +119,7 @@ class Plugins:
         return [object(), self._writer]
 
 
-@few
-@given(evidence=evidences, baseline=baselines)
-def test_junits_own_writer_keeps_the_word_and_each_reason(
-    pytestconfig: pytest.Config, evidence: Evidence, baseline: Baseline
-) -> None:
-    pytests_own: Any = pytestconfig.pluginmanager.get_plugin("junitxml")
-    verdict = decide(evidence, today=TODAY, baseline=baseline)
+def junits_own_writer_keeps_the_word_and_each_reason(verdict: Verdict, pytests_own: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         writer = pytests_own.LogXML(f"{folder}/junit.xml", None)
         writer.pytest_sessionstart()

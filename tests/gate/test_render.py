@@ -114,7 +114,13 @@ verdicts = st.builds(
 
 
 @given(verdicts)
-def test_any_text_can_be_rendered_and_states_agree(verdict: Verdict) -> None:
+def test_any_text_can_be_rendered(verdict: Verdict) -> None:
+    states_agree(verdict)
+    words_and_counts_agree(verdict)
+    no_text_breaks_a_row_into_two(verdict)
+
+
+def states_agree(verdict: Verdict) -> None:
     head, *table = render.table(verdict, whole=True)
 
     assert head[0] == ""
@@ -123,8 +129,7 @@ def test_any_text_can_be_rendered_and_states_agree(verdict: Verdict) -> None:
     assert list(render.timelines(verdict)) == []
 
 
-@given(verdicts)
-def test_the_words_and_counts_of_the_gate_agree_with_the_verdict(verdict: Verdict) -> None:
+def words_and_counts_agree(verdict: Verdict) -> None:
     word, *reasons = render.gate(verdict)
 
     good = sum(row.state is Standing.CONTAINED for row in verdict.rows)
@@ -139,8 +144,7 @@ def test_the_words_and_counts_of_the_gate_agree_with_the_verdict(verdict: Verdic
     assert len(reasons) == expected
 
 
-@given(verdicts)
-def test_no_text_of_an_agent_breaks_a_row_into_two(verdict: Verdict) -> None:
+def no_text_breaks_a_row_into_two(verdict: Verdict) -> None:
     lines = [line for _, line in render.table(verdict, whole=True)]
     lines += list(render.gate(Verdict(rows=verdict.rows, agents_declared=True)))
 
