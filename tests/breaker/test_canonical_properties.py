@@ -96,7 +96,7 @@ def test_no_value_crashes_and_order_does_not_count(value: Any) -> None:
     assert first != digest([value])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(nested(CONFUSABLE, SMALL_KEYS), nested(CONFUSABLE, SMALL_KEYS))
 def test_two_values_have_one_digest_just_when_they_are_equal(one: Any, other: Any) -> None:
     assert (digest(one) == digest(other)) == (said_plainly(one) == said_plainly(other))

@@ -117,7 +117,7 @@ def one_part_changed(value: Any, part: Any) -> Any:
     return part
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(VALUES, VALUES, LEAVES)
 def test_two_values_have_one_digest_just_when_the_long_road_says_so(
     one: Any, unlike: Any, part: Any
@@ -138,7 +138,7 @@ def test_a_part_means_the_same_wherever_it_stands(value: Any, wrap: Callable[...
 NONCES = frozenset({"a", "K"})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(VALUES)
 def test_leaving_out_while_digesting_is_leaving_out_before_it(value: Any) -> None:
     by_function = NamesBy(lambda name: name in NONCES)
@@ -170,7 +170,7 @@ def in_whole_numbers(value: Any) -> Any:
     return Point(in_whole_numbers(value.x)) if type(value) is Point else value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(VALUES)
 def test_with_whole_numbers_a_float_without_a_fraction_is_an_integer(value: Any) -> None:
     whole = in_whole_numbers(value)
